@@ -1,9 +1,7 @@
-"""Before any test: a core that is older than its sources is built anew; what needs an absent library may be skipped.
+"""Settings of all tests: the core is rebuilt if its sources are newer, and tests of missing libraries are skipped.
 
-Tests of other libraries are marked `slow`: CI installs what they need, and runs them with the others that take long.
-
-After each: figures are closed, of which Matplotlib keeps no more than twenty in silence. And the browser that pages are
-looked at with.
+Tests of other libraries are marked `slow`: CI installs them and runs these tests with the other slow ones. After each
+test its figures are closed, because Matplotlib warns about more than twenty. The fixture `browser` opens pages.
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ SETTINGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 
 
 def is_stale() -> bool:
-    """Whether a C++ file is newer than the core that an editable installation of this very tree loads."""
+    """Return whether a C++ file is newer than the core that an editable installation of this very tree loads."""
     package, core = importlib.util.find_spec("deadheat"), importlib.util.find_spec("deadheat._core")
     if package is None or not str(package.origin).startswith(str(ROOT)):
         return False

@@ -1,4 +1,4 @@
-"""What the site's builder does in addition to MkDocs: addresses, doctests as sessions, numpydoc, and llms.txt.
+"""Additions to MkDocs for the site: addresses, doctests as sessions, numpydoc, and llms.txt.
 
 MkDocs calls `on_...` (`hooks:` in mkdocs.yml), griffe the extension (options of mkdocstrings).
 """
@@ -37,7 +37,7 @@ def with_addresses(config: Any, urls: dict[str, str]) -> Any:
 
 
 def on_post_build(config: Any, **kwargs: Any) -> None:
-    """llms.txt: each page of the navigation with the question that opens it."""
+    """llms.txt: each page of the navigation with its first paragraph."""
     lines = [f"# {config['site_name']}\n\n> {config['site_description']}"]
     for entry in config["nav"]:
         ((section, _),) = entry.items()
@@ -46,8 +46,8 @@ def on_post_build(config: Any, **kwargs: Any) -> None:
             head = _HEAD.search(Path(config["docs_dir"], page).read_text(encoding="utf-8"))
             assert head is not None, f"{page} begins with no title"
             about = " ".join(_LINK.sub(r"\1", head["about"]).split())
-            place = "" if page == "index.md" else re.sub(r"(/index)?\.md$", "/", page)
-            lines.append(f"- [{head['title']}]({config['site_url'] or ''}{place}): {about}")
+            address = "" if page == "index.md" else re.sub(r"(/index)?\.md$", "/", page)
+            lines.append(f"- [{head['title']}]({config['site_url'] or ''}{address}): {about}")
     Path(config["site_dir"], "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -39,7 +39,7 @@ def _link_prediction(negatives: Array, rng: np.random.Generator, threads: int) -
         return (*(float((ranks <= k).mean()) for k in (1, 3, 10)), float((1 / ranks).mean()))
 
     def deadheat() -> object:
-        task = dh.Task.from_links(positives, negatives, threads=threads)
+        task = dh.from_candidates(negatives, positive_scores=positives, threads=threads)
         return dh.link_prediction(task, ["Hits@1", "Hits@3", "Hits@10", "MRR"])
 
     return {"yardstick": ogb, "evaluate": deadheat}

@@ -19,10 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deadheat as dh
-import deadheat._core as _core
 from benchmarks import cliffs
-from deadheat.engine.distances.dense import Dense
-from deadheat.support.caching import cached_property
 
 _SHAPE = (2000, 64, 20)  # rows, numbers in each, rows in a class
 _LARGE = (10_000, 512, 5)
@@ -53,21 +50,12 @@ _KINDS = {
 }
 
 
-def _without(representation: str) -> Any:
-    """Return the exact closeness of a distance without one of its representations, in place of `Dense.exact`."""
-    exact = cached_property(
-        lambda self: _core.ExactPairs(self.key_kind, self.query_raw, self.gallery_raw, representation)
-    )
-    exact.__set_name__(Dense, "exact")
-    return exact
-
-
 SHORTCUTS: list[tuple[str, str, Any, list[tuple[str, str]]]] = [  # name, what it hangs on, in its place, data
-    ("places of few numbers", "distances.dense.Dense.patterns", None,
+    ("match counts", "distances.dense.Dense.patterns", None,
      [("sparse", "inner_product"), ("two-valued", "cosine")]),
-    ("centre taken off", "distances.scaling.common_centre", lambda *_: None, [("offset", "euclidean")]),
+    ("centre subtracted", "distances.scaling.common_centre", lambda *_: None, [("offset", "euclidean")]),
     ("tangents", "distances.bounds.tangents_hold", lambda _: False, [("time stamps", "cosine")]),
-    ("usual square or sum", "distances.scaling.usual", lambda _: 0.0,
+    ("common offset", "distances.scaling.usual", lambda _: 0.0,
      [("float64 softmax", "cityblock"), ("tf-idf", "euclidean")]),
     ("bounds by squares", "distances.bounds.by_squares", lambda *_: (np.inf, 0.0, 0.0),
      [("norms over octaves", "euclidean")]),
@@ -76,10 +64,6 @@ SHORTCUTS: list[tuple[str, str, Any, list[tuple[str, str]]]] = [  # name, what i
     ("overlaps", "distances.cityblock.Cityblock.between",
      classmethod(lambda kind, query, gallery, _: kind(query, gallery)),
      [("float64 softmax", "cityblock")]),
-    ("short integers", "distances.dense.Dense.exact", _without("integers"),
-     [("permuted three values", "cosine"), ("counts over sums", "cityblock")]),
-    ("double-double", "distances.dense.Dense.exact", _without("double-double"),
-     [("an ulp apart float64", "inner_product"), ("saturated sigmoid", "euclidean")]),
     ("int8 filter", "counting.problem.LEAST_FOR_INT8", 1 << 62,
      [("clusters", "cosine"), ("uneven clusters", "cosine")]),
     ("sorted rows", "count.SORTED_SHARE", 2, [(cliffs.HALVES, "cosine"), (cliffs.NINE_TENTHS, "cosine")]),

@@ -3,23 +3,18 @@
 By Amdahl's law n threads take s + (1 - s)/n of the time of one, where s is the serial share. It is fitted to all thread
 counts, and says what more processors than there are here could bring at most. Whatever else keeps threads from
 scaling, as memory or other programs do, counts as serial too: the product has the same of it.
-
-python -m benchmarks.threads --simulate 16,64     what so many threads would bring, by `schedule`, for four works
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 import statistics
-import time
 from collections.abc import Sequence
 
-import click
 import numpy as np
 
-from benchmarks import cliffs, data, schedule, yardsticks
+from benchmarks import data, yardsticks
 from benchmarks.cases import Case
 from benchmarks.data import Unavailable
 from benchmarks.results import Row
@@ -95,65 +90,3 @@ def _works(case: Case, threads: Sequence[int]) -> dict[str, yardsticks.Work]:
         for who, work in (("evaluate", ours), ("yardstick", product))
         for count in threads
     }
-
-
-# More threads than processors ---------------------------------------------------------------------------------------
-
-SIMULATED = (("random", 20_000, 512, 100, 11), ("clustered", 20_000, 512, 100, 9), ("random", 20_000, 512, 1000, 12),
-             (cliffs.HALVES, 20_000, 64, 20, 10))  # fmt: skip
-"""Kind, items, dimension and class size, and what 16 threads have to bring."""
-
-
-def simulated(case: Case, threads: Sequence[int], repeats: int) -> list[tuple[int, float, float, float]]:
-    """For each number of threads: it, the speed-up, milliseconds that are serial, and the share that threads wait."""
-    arrays = data.make(case)
-    work = functools.partial(yardsticks.evaluate, arrays, case.distance)
-    work(1)
-    start = schedule.start_of_thread()
-    alone = min(schedule.seconds(schedule.record(work, 1), 1) for _ in range(repeats))
-    rows = []
-    for count in threads:
-        found = [schedule.record(work, count) for _ in range(repeats)]
-        takes, recording = min(
-            ((schedule.seconds(each, count, start), each) for each in found), key=lambda pair: pair[0]
-        )
-        ideal = recording.serial + sum(
-            part.free + part.held for pieces in recording.calls for piece in pieces for part in piece.parts
-        ) / count  # fmt: skip
-        rows.append((count, alone / takes, 1e3 * recording.serial, 1 - ideal / takes))
-    return rows
-
-
-def real(case: Case, threads: int, repeats: int) -> float:
-    """The speed-up of so many threads that there are processors for."""
-    work = functools.partial(yardsticks.evaluate, data.make(case), case.distance)
-    times: dict[int, list[float]] = {1: [], threads: []}
-    for count in [1, threads] * repeats:
-        begin = time.perf_counter()
-        work(count)
-        times[count].append(time.perf_counter() - begin)
-    return min(times[1]) / min(times[threads])
-
-
-@click.command()
-@click.option("--simulate", required=True, metavar="N,N", help="Numbers of threads.")
-@click.option("--repeats", default=2, show_default=True, help="Recordings of each, of which the shortest counts.")
-@click.option("--only", default="", help="Works whose name has this part.")
-@click.option("--scale", type=click.FloatRange(0, 1, min_open=True), default=1.0, help="Share of the items.")
-def main(simulate: str, repeats: int, only: str, scale: float) -> None:
-    """Say what more threads than there are processors would bring."""
-    counts = [int(count) for count in simulate.split(",")]
-    for kind, n, dim, size, target in SIMULATED:
-        case = Case("threads", kind, n, dim, size, "cosine").scaled(scale)
-        if only not in case.short_name:
-            continue
-        click.echo(f"{case.short_name} (16 threads: {target})")
-        for count, faster, serial, waiting in simulated(case, counts, repeats):
-            there = f"; really {real(case, count, repeats):.1f}" if count <= (os.cpu_count() or 1) else ""
-            click.echo(
-                f"  {count:3} threads: {faster:5.1f} times{there}; serial {serial:.0f} ms, waiting {waiting:.0%}"
-            )
-
-
-if __name__ == "__main__":
-    main(prog_name="python -m benchmarks.threads")

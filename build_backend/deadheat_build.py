@@ -86,7 +86,7 @@ def build_editable(wheel_directory: str, config_settings: Settings = None, metad
 
 
 def compiler_requirements() -> list[str]:
-    """What to get from the index, if anything, so that there is a compiler."""
+    """Return the packages to install from the index if there is no compiler."""
     if the_users_choice() or found_compiler():
         return []
     if platform.machine().lower() not in ZIG_MACHINES:
@@ -146,7 +146,7 @@ def point_cmake_at_zig(folder: Path) -> None:
     package = importlib.util.find_spec("ziglang")
     assert package is not None
     zig = Path(str(package.origin)).parent / ("zig.exe" if WINDOWS else "zig")
-    # zig compiles for the very processor it runs on, and traps what is undefined, unless it is told not to
+    # by default zig compiles for the very processor it runs on, and traps undefined behaviour
     compiler = wrapper(folder / "c++", zig, "c++ -mcpu=baseline -fno-sanitize=undefined")
     archiver = wrapper(folder / "ar", zig, "ar")
     indexer = wrapper(folder / "ranlib", zig, "ranlib")

@@ -16,7 +16,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     positives = (rng.random(N_EDGE) < 0.6).astype(np.float32)  # seen before
     negatives = (rng.random((N_EDGE, N_NEGATIVE)) < 0.02).astype(np.float32)
-    profile = dh.Task.from_links(positives, negatives).profile
+    profile = dh.from_candidates(negatives, positive_scores=positives).profile
     mean_rank = (2 * profile.closer + profile.tied + 1) / 2
     print(f"MRR of the mean ranks, as OGB and TGB have it: {np.mean(1 / mean_rank):.4f}\n")
     print(dh.link_prediction(profile, ["MRR", "Hits@10", "AMRI", "adjusted MRR"]))

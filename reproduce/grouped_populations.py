@@ -309,7 +309,7 @@ def table_row(embeddings: NDArray[np.float32], labels: NDArray[np.int64], *, n_d
     """The columns of Table 1 for one set, over `n_draw` random splits into halves."""
     halves = split_half(task_of((embeddings, labels), threads), group_size=GROUP_SIZE, measure=MEASURE, draws=n_draw)
     found = by_z.HalvesByZ.of(halves).to_dict(confidence_level=LEVEL)
-    spread = ((found[name]["expected"], found[name]["spread"]) for name in ("difference", "margin"))
+    spread = ((found[name]["expected"], found[name]["std"]) for name in ("difference", "margin"))
     return Row(*(found[name]["expected"] for name in ("plain", "grouped", "upper_limit")), *spread)
 
 

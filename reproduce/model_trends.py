@@ -15,9 +15,10 @@ import numpy as np
 from deadheat.analyses.gaps import Gap, GeneralizationGap
 from deadheat.analyses.grouped import GroupedReport, ends_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import normal_interval
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, value
+from deadheat.reports.tables import count, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
 from deadheat.support.caching import cached_property
@@ -86,7 +87,7 @@ def model_correlation(
 
 
 @dataclass(frozen=True, eq=False)
-class ModelCorrelation(TabularResult):
+class ModelCorrelation(Answer):
     """Two values of each of many models, and their correlation.
 
     `to_text` and its siblings take ``digits=``.
@@ -142,22 +143,23 @@ class ModelCorrelation(TabularResult):
         undecided = [(lower[a] < upper[b]) & (lower[b] < upper[a]) for lower, upper in ranges]
         return int(np.logical_or(*undecided).sum())
 
-    def to_dict(self) -> dict[str, Any]:
-        coefficients = {"pearson": self.pearson, "spearman": self.spearman, "pearson_interval": self.pearson_interval()}
-        return {"names": list(self.names), **plain({**self.columns(), **coefficients}), "n_open": self.n_open}
-
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return a row for each model: the three values of both."""
-        pairs = {"first": self.first, "second": self.second}
-        values = {f"{name}_{bound}": getattr(each, bound) for name, each in pairs.items() for bound in Triple._fields}
-        return {"model": list(self.models), **values}
-
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return tables of the values of each model, in per cent, and of the coefficients, which are not shares."""
-        form, shown = decimals(digits), zip(self.models, *self.shown, strict=True)
-        rows = [[model, *(number(100 * value, form) for value in values)] for model, *values in shown]
-        coefficients = [["Pearson's r", number(self.pearson, ".3f")], ["Spearman's rho", number(self.spearman, ".3f")]]
-        return [Table(("model (%)", *self.names), rows), Table(("correlation", "coefficient"), coefficients)]
+        pairs = zip(("first", "second"), self.names, (self.first, self.second), self.shown, strict=True)
+        columns = [Column("model", self.models)]
+        for key, name, values, shown in pairs:
+            columns.append(Column(key, shown.tolist(), "fraction", name, only="table"))
+            columns.append(Column(key, [Triple(*each) for each in zip(*values, strict=True)], "fraction",
+                                  shape="bounds", only="data"))  # fmt: skip
+        coefficients = {"Pearson's r": self.pearson, "Spearman's rho": self.spearman}
+        of_pair = [Column("correlation", list(coefficients)),
+                   Column("coefficient", list(coefficients.values()), "number", form=".3f")]  # fmt: skip
+        return [Panel(columns, key="models"), Panel(of_pair, key="")]
+
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of("names", "pearson", "spearman", "n_open") | {
+            "pearson_interval": plain(self.pearson_interval())
+        }
 
     def notes(self) -> list[str]:
         """Return the interval of Pearson's r, and the number of pairs whose order depends on ties."""
@@ -257,7 +259,7 @@ def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float
 
 
 @dataclass(frozen=True, eq=False)
-class GapTrend(TabularResult):
+class GapTrend(Answer):
     """Grouped and plain gaps of many models, ordered by a number of each.
 
     `to_text` and its siblings, `to_dict` and `to_json` take ``confidence_level=``.
@@ -308,30 +310,27 @@ class GapTrend(TabularResult):
         found = [gap.interval(confidence_level=confidence_level) for gap in gaps]
         return sum(each.upper.high < 0 for each in found), sum(each.lower.low > 0 for each in found)
 
-    def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
+    def to_dict(self, **options: Any) -> dict[str, Any]:
         models = {}
         for model, at, gap in zip(self.models, self.numbers.tolist(), self.gaps, strict=True):
-            sides = {side: getattr(gap, side).to_dict(confidence_level=confidence_level) for side in _SIDES}
+            sides = {side: getattr(gap, side).to_dict(**options) for side in _SIDES}
             models[model] = {"number": at, **sides}
         rho = {side: plain(self.spearman(getattr(self, side))) for side in _SIDES}
         about = {"number": self.name, "measure": self.measure, "group_size": self.group_size}
-        return {**about, "models": models, "spearman": rho}
+        return super().to_dict(**options) | {**about, "models": models, "spearman": rho}
 
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return a row for each model: its number and the three values of both gaps."""
-        columns: dict[str, Sequence[Any]] = {"model": list(self.models), "number": self.numbers.tolist()}
-        for side in _SIDES:
-            columns |= {f"{side}_{end}": values for end, values in columns_of_bounds(getattr(self, side)).items()}
-        return columns
-
-    def tables(self, *, digits: int = DIGITS, confidence_level: float = 0.95) -> list[Table]:
+    def panels(self, *, confidence_level: float = 0.95) -> list[Panel]:
         """Return one table, a row for each model: gaps in percentage points, each with its interval, ties included."""
-        header, columns = ["model", self.name], [list(self.models), [f"{at:g}" for at in self.numbers]]
-        for title, gaps in self.titles.items():
-            header += [f"gap, {title}", f"{100 * confidence_level:g} % interval"]
-            columns.append([value(gap, digits) for gap in gaps])
-            columns.append([ends_of(gap, confidence_level).per_cent(digits) for gap in gaps])
-        return [Table(header, list(map(list, zip(*columns, strict=True))))]
+        columns = [
+            Column("model", self.models),
+            Column("number", self.numbers.tolist(), "number", self.name, form="g"),
+        ]
+        for key, (title, gaps) in zip(_SIDES, self.titles.items(), strict=True):
+            level = f"{100 * confidence_level:g} % interval"
+            ends = [ends_of(gap, confidence_level) for gap in gaps]
+            columns.append(Column(key, gaps, "fraction", f"gap, {title}", "value"))
+            columns.append(Column(f"{key}_interval", ends, "fraction", f"{level}, {title}", "interval", only="table"))
+        return [Panel(columns, "each", key="")]
 
     def notes(self) -> list[str]:
         """Return the numbers of gaps on either side of 0, and their rank correlation with the number."""

@@ -15,7 +15,8 @@ import numpy as np
 import oracles
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures import parse, per_query, std
+from deadheat.measures import per_query, std
+from deadheat.measures.names import parse
 
 BIASED_NAMES = ["RBP", "RBP@3", "RBP(p=0.5)@20", "RBP(p=0.95)"]
 ALL_NAMES = ["All@1", "All@3", "All@5", "All@20"]

@@ -7,7 +7,6 @@ import dataclasses
 import io
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -36,7 +35,6 @@ from benchmarks import (
     questions,
     report,
     running,
-    schedule,
     several,
     size,
     threads,
@@ -439,24 +437,3 @@ def test_the_argsort_of_the_benchmark_of_a_card(monkeypatch: pytest.MonkeyPatch)
     assert card.digests(device).startswith(
         "digests: 0 of 45 are those of the core; NOT: random, cosine, exact, kernel,"
     )
-
-
-def test_more_threads_than_processors_are_simulated_from_recorded_pieces() -> None:
-    options = ["--simulate", "2,16", "--scale", "0.1", "--repeats", "1", "--only", "clustered"]
-    done = CliRunner().invoke(threads.main, options)
-    assert done.exit_code == 0, done.output
-    faster = [float(number) for number in re.findall(r"threads: +([\d.]+) times", done.output)]
-    assert len(faster) == 2
-    assert 1 < faster[0] < faster[1]
-
-
-def test_a_recording_takes_no_less_than_its_longest_piece_and_no_more_than_one_thread_would() -> None:
-    rng = np.random.default_rng(0)
-    parts = [schedule.Part(float(rng.integers(3)), rng.random(), rng.random() / 4) for _ in range(600)]
-    pieces = [schedule.Piece(max(0, i - 20), parts[3 * i : 3 * i + 3]) for i in range(200)]
-    each = [schedule.in_pieces([[piece]]) for piece in pieces]
-    counts = (1, 2, 8, 64)
-    times = [schedule.makespan(pieces, count) for count in counts]
-    assert times[0] == pytest.approx(sum(each))
-    assert times == sorted(times, reverse=True)
-    assert all(taken >= max(*each, sum(each) / count) - 1e-9 for count, taken in zip(counts, times, strict=True))

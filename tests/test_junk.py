@@ -35,8 +35,10 @@ from test_public_functions import GOOD, JUDGED, MARKS, REPORT, ROWS, SCORES, TAS
 
 import deadheat as dh
 from deadheat.errors import ClusterError, DeadheatError, InvalidTypeError, QueryInGalleryWarning
+from deadheat.measures.names import parse, parse_all
+from deadheat.measures.values import all_bounds
 
-LONG_WORK = {"draws", "tries", "n_resamples", "dim"}  # large numbers are as good as small ones, and take hours
+LONG_WORK = {"draws", "searches", "n_resamples", "dim"}  # large numbers are as good as small ones, and take hours
 
 LONGEST, SECONDS = 1000, 30
 KINDS = {  # of the arguments of a name: kinds of junk that reach farther than others
@@ -175,11 +177,11 @@ def registered(**given: Any) -> list[str]:
 
 
 MEASURES: dict[Callable[..., Any], dict[str, Any]] = {
-    dh.measures.all_bounds: {"profile": REPORT.profile, "measures": ["mAP", "P@2"]},
+    all_bounds: {"profile": REPORT.profile, "measures": ["mAP", "P@2"]},
     dh.measures.find: {"name": "mAP"},
     dh.measures.listing: {},
-    dh.measures.parse: {"name": "nDCG(dcg='exp2')@10"},
-    dh.measures.parse_all: {"names": ["mAP", "P"], "top_k": 5, "rel": 1},
+    parse: {"name": "nDCG(dcg='exp2')@10"},
+    parse_all: {"names": ["mAP", "P"], "top_k": 5, "rel": 1},
     dh.measures.per_query: {"profile": REPORT.profile, "measure": "mAP"},
     registered: {"name": "Own", "discount": lambda rank: 1 / rank, "over": "best", "sentence": "own", "aliases": ["o"]},
     dh.measures.std: {"profile": REPORT.profile, "measure": "mAP"},
@@ -201,7 +203,7 @@ PLOTS: dict[str, dict[str, Any]] = {
     "hash_lookup": {"results": dh.hash_lookup(dh.Task(ROWS > 4, np.arange(8) // 2, distance="hamming"))},
     "mean_intervals": {"reports": NAMED_REPORTS},
     "measure_against_bytes": {"found": dh.compare_formats(TASK, measures="mAP")},
-    "order_ranges": {"exploits": {"a": dh.exploit(TASK, tries=1, draws=2)}},
+    "order_ranges": {"exploits": {"a": dh.exploit(TASK, searches=1, draws=2)}},
     "per_class": {"report": REPORT, "n": 2},
     "precision_at_k": {"reports": REPORT, "k": [1, 3]},
     "precision_recall": {"curves": dh.precision_recall(REPORT)},
@@ -474,7 +476,7 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
         "returned must have names that are not empty, but has",
     ),
     "module": (lambda: dh.audit_collection(ROWS[:2], np, JUDGED["qrels"]), "gallery_ids must "),
-    "cutoff": (lambda: dh.measures.parse_all("mAP", top_k=10**5000), "top_k must be at most 9007199254740992, but is"),
+    "cutoff": (lambda: parse_all("mAP", top_k=10**5000), "top_k must be at most 9007199254740992, but is"),
     "sparse ids": (
         lambda: dh.TieProfile([0, 1], [0], [0], [1], [1], [1], [1], query_ids=sparse.csr_array(np.eye(8))),
         "not a tie profile: query_ids must have one entry per query",
@@ -547,7 +549,7 @@ def test_names_that_no_font_has_and_figures_that_hold_no_legend_are_drawn() -> N
 
 def test_numbers_of_a_class_of_the_caller_become_plain() -> None:
     value = OBJECTS["int with repr"]()
-    (measure,) = dh.measures.parse_all("P", top_k=value, rel=value)
+    (measure,) = parse_all("P", top_k=value, rel=value)
     assert measure.name == "P(rel=3)@3"
     assert type(measure.rel) is type(measure.cutoff) is int
 

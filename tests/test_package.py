@@ -16,14 +16,16 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.engine.settings import TaskSettings
 
 ROOT = Path(__file__).parent.parent
 PUBLIC = [
-    "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit", "audit_collection",
-    "audit_run", "classification", "collisions", "compare", "compare_formats", "confidence", "errors", "evaluate",
-    "exploit", "generalization_gap", "grouped", "hash_lookup", "html_report", "index_recall", "index_recall_of_truth",
-    "leaderboard", "link_prediction", "low_precision", "measures", "p_values", "pair_classification", "plots",
-    "precision_recall", "random_baseline", "read", "receipt", "split_half", "verify",
+    "CountedTask", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit",
+    "audit_collection", "audit_run", "classification", "collisions", "compare", "compare_formats", "confidence",
+    "errors", "evaluate", "exploit", "from_candidates", "from_judged", "from_lists", "from_neighbors", "from_profile",
+    "from_ranks", "from_run", "from_scores", "generalization_gap", "grouped", "hash_lookup", "html_report",
+    "index_recall", "index_recall_of_truth", "leaderboard", "link_prediction", "measures", "p_values",
+    "pair_classification", "plots", "precision_recall", "random_baseline", "read", "receipt", "split_half", "verify",
 ]  # fmt: skip
 
 
@@ -56,7 +58,7 @@ SELDOM = [
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
     "deadheat.analyses", "deadheat.trust.audits", "deadheat.engine.counting.checkpoint",
     "deadheat.engine.counting.executors", "deadheat.engine.counting.card", "deadheat.engine.counting.portions",
-    "deadheat.engine.profiles.portions", "deadheat.engine.counting.runs", "deadheat.engine.counting.scored",
+    "deadheat.engine.profiles.portions", "deadheat.engine.sources.run", "deadheat.engine.sources.keyed",
     "deadheat.inputs.trec", "deadheat.integrations", "deadheat.plots.pages", "deadheat.plots",
     "deadheat.engine.profiles.archive", "deadheat.trust.receipts", "deadheat.reports.statistics",
 ]  # fmt: skip
@@ -171,7 +173,9 @@ def test_public_functions_document_their_own_parameters_in_place() -> None:
             continue
         entries = [entry for entry in _ENTRY.findall(section) if entry]
         assert [names for names, kind in entries if not kind] == [], name
-        assert sorted(each for names, _ in entries for each in names.split(", ")) == sorted(parameters), name
+        listed = [each for names, _ in entries for each in names.split(", ")]
+        settings = TaskSettings.__annotations__ if "settings" in listed else ()  # which `Task` documents
+        assert sorted([*listed, *settings]) == sorted([*parameters, *["settings"] * bool(settings)]), name
         assert not re.search(r"\b[Aa]s in `", section), name
 
 
@@ -186,8 +190,11 @@ def test_names_that_are_nearly_right_get_a_hint() -> None:
             dh.evaluate(points, labels, **{wrong: 1})
     with pytest.raises(TypeError, match=r"^xyz is no argument of evaluate, which takes embeddings, labels, gallery, "):
         dh.evaluate(points, labels, xyz=1)
-    with pytest.raises(TypeError, match=r"^distance is no argument of from_links, which takes positives, negatives, "):
-        dh.Task.from_links([1], [0], distance="cosine")
+    with pytest.raises(TypeError, match=r"^distance is no argument of from_candidates, which takes scores, positive_s"):
+        dh.from_candidates([0], positive_scores=[1], distance="cosine")
+    for wrong in ("rng", "random_state"):
+        with pytest.raises(TypeError, match=rf"^{wrong} is no argument of exploit; did you mean seed=\?$"):
+            dh.exploit(dh.Task(points, labels), **{wrong: 1})
     with pytest.raises(ValueError, match=r"holds -1 and 0, as sign\(0\) is 0; embeddings > 0 has two values$"):
         dh.evaluate([[1.0, -1], [1, 0]], [0, 0], distance="hamming")
     for gallery in (["mAP", "Hit@1"], "mAP", "mAP, Hit@1"):
@@ -195,32 +202,6 @@ def test_names_that_are_nearly_right_get_a_hint() -> None:
             dh.evaluate(points, labels, gallery)
     with pytest.raises(ValueError, match="must be a file of embeddings"):
         dh.evaluate(points, labels, "mop", labels)
-
-
-_TYPED = """
-import deadheat as dh
-task = dh.Task([[0]], [0], distance="L2", ties="half")
-dh.evaluate(task, "mAP", singletons="zero", average="class")
-dh.Task([[0]], [0], distance="cosin")
-dh.Task([[0]], [0], ties="exactly")
-dh.Task.from_scores([[0]], [[0]], order="up")
-dh.grouped(task, singletons="none")
-dh.audit(task, average="classes")
-dh.collisions(task, distances=["cosine", "cosin"])
-dh.evaluate(task, "mAP", singletons="skipped")
-"""
-
-
-@pytest.mark.slow
-def test_mypy_finds_a_misspelt_name(tmp_path: Path) -> None:
-    pytest.importorskip("mypy")
-    (tmp_path / "typed.py").write_text(_TYPED)
-    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--cache-dir", str(tmp_path), "typed.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    found = re.findall(
-        r"^typed.py:(\d+): error: (?:.* has incompatible type|No overload variant)", done.stdout, re.MULTILINE
-    )
-    assert found == [*"56789", "10", "11"]
 
 
 def test_the_stub_of_the_core_is_that_of_the_core_that_is_built() -> None:

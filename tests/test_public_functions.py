@@ -41,12 +41,11 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.TieProfile.from_groups: {"groups": [[(0, 0, 2, 1)]], "n_ranked": [3]},
     dh.Tolerance: {"eps": 0.5},
     dh.Task: EMBEDDED,
-    dh.Task.from_candidates: {"scores": SCORES, "positives": [0, 1]},
+    dh.from_candidates: {"scores": SCORES, "positive_columns": [0, 1]},
     dh.Task.from_judged: {
         "queries": ROWS[:1], "gallery": ROWS[:2], "qrels": JUDGED["qrels"], "query_ids": ["q"],
         "gallery_ids": ["a", "b"],
     },
-    dh.Task.from_links: {"positives": [0.5, 0.1], "negatives": SCORES},
     dh.Task.from_metadata: {
         "embeddings": ROWS, "metadata": {"a": LABELS, "b": np.arange(8) % 3}, "positives": {"same": "a"},
         "negatives": {"same": ["b"], "different": ["a"]},
@@ -64,16 +63,15 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.collisions: {"task": TASK},
     dh.compare: {"a": REPORT, "b": REPORT, "n_resamples": 20},
     evaluate: {"task": TASK},
-    dh.exploit: {"task": TASK} | {"tries": 1, "draws": 2},
+    dh.exploit: {"task": TASK} | {"searches": 1, "draws": 2},
     dh.generalization_gap: GAP,
     dh.grouped: {"task": TASK} | {"group_size": 2},
     dh.hash_lookup: {"task": dh.Task(ROWS > 4, LABELS, distance="hamming")},
     dh.html_report: {"report": REPORT},
-    dh.index_recall: {"returned": [[0, 1]], "queries": ROWS[:1], "base": ROWS, "k": 2, "distance": "l2"},
+    dh.index_recall: {"returned": [[0, 1]], "queries": ROWS[:1], "gallery": ROWS, "k": 2, "distance": "l2"},
     dh.index_recall_of_truth: TRUTH,
     dh.leaderboard: {"reports": {"a": REPORT, "b": REPORT}, "n_resamples": 20},
     dh.link_prediction: {"task": dh.Task.from_ranks([1], [2], [5])},
-    dh.low_precision: {"low": JUDGED["run"], "high": JUDGED["run"], "qrels": JUDGED["qrels"]},
     dh.p_values: {"task": TASK, "n_resamples": 20},
     dh.pair_classification: {"embeddings": ROWS, "pairs": [[0, 1], [0, 2]], "same": [1, 0]},
     dh.precision_recall: {"task": REPORT.profile},
@@ -86,7 +84,7 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dc.calibration: {"correct": HITS, "confidence": SHARES},
     dc.confidence_accuracy: {"correct": HITS, "confidence": SHARES},
     dc.confidence_report: {"report": REPORT, "confidence": np.arange(8.0)},
-    dc.credible_recall: {"items": SCORES, "draws": SCORES, "relevant": MARKS.astype(bool)},
+    dc.credible_recall: {"items": SCORES, "samples": SCORES, "relevant": MARKS.astype(bool)},
     dc.distribution_entropy: {"counts": [[1, 2]]},
     dc.error_reject_curve: {"values": HITS, "confidence": SHARES},
     dc.highest_density_interval: {"values": SHARES},
@@ -97,7 +95,7 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.compare_formats: {"task": TASK},
     dq.quantized: {"embeddings": ROWS, "format": "int8"},
 }  # fmt: skip
-NO_FUNCTIONS = {"Receipt", "Report", "Result", "TieProfile"}
+NO_FUNCTIONS = {"CountedTask", "Receipt", "Report", "Result", "TieProfile"}
 
 FEW: list[Any] = [
     None,

@@ -16,7 +16,8 @@ from benchmarks.evaluators import cases, checks
 from benchmarks.evaluators.bench import Bench, EmptySystem, Evaluator, Observation
 from deadheat.errors import InvalidTypeError
 from deadheat.measures import names as measure_names
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program
+from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.tables import count, plain
 from deadheat.support import checks as arguments
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
@@ -207,38 +208,34 @@ class EvaluatorAudit(Audited):
         version = f" {self.version}" if self.version else ""
         return "; ".join([f"{self.name}{version} computes {computes}, by {tried}", *self.unknown])
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """What an empty system scores in each order, in per cent."""
-        form = decimals(digits)
-        rows = [[name, number(100 * each.value, form)] for name, each in self.empty.by_order.items()]
-        rows += [[f"possible: {name}", number(100 * value, form)] for name, value in self.truth._asdict().items()]
-        return [Table([f"a system that knows nothing, {self.n_samples} samples", "%"], rows)]
+        values = {name: each.value for name, each in self.empty.by_order.items()}
+        values |= {f"possible: {name}": value for name, value in self.truth._asdict().items()}
+        title = f"a system that knows nothing, {self.n_samples} samples"
+        return [Panel([Column("order", list(values), title=title), Column("%", list(values.values()), "fraction")],
+                      "each", key="")]  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
-        """All findings, and every input with its answer, as plain Python values that JSON can hold."""
+    def facts(self) -> dict[str, Any]:
+        """What was evaluated, and every input with its answer, as plain Python values that JSON can hold."""
         return {
-            "deadheat": program(),
             "evaluator": self.name,
-            "version": self.version,
-            "form": self.form,
+            **self.facts_of("version", "form", "definitions", "ties"),
             "passes": self.passes(),
-            "definitions": list(self.definitions),
-            "ties": self.ties,
             "empty_system": {
                 "samples": self.n_samples,
                 "values": plain({name: each.value for name, each in self.empty.by_order.items()}),
-                "possible": plain(self.truth._asdict()),
+                "possible": plain(self.truth),
                 "random_std": plain(self.empty.deviation),
                 "standard_deviations_above_random": plain(self.sigmas),
             },
-            "findings": [each.to_dict() for each in self.findings],
             "observations": [each.to_dict() for each in self.observations],
             "not_tried": list(self.unknown),
         }
 
 
 @dataclass(frozen=True, eq=False)
-class EvaluatorSurvey(TabularResult):
+class EvaluatorSurvey(Answer):
     """Several evaluators side by side: a row each, of what a system that knows nothing gets from it.
 
     Attributes
@@ -255,13 +252,31 @@ class EvaluatorSurvey(TabularResult):
         """Whether nothing serious was found anywhere."""
         return all(each.passes() for each in self.audits)
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Values of an empty system in per cent, what is possible, and how far above random it can get."""
-        form = decimals(digits)
+        audits, orders = self.audits, list(self.audits[0].empty.by_order) if self.audits else []
         shown = ["sorted by class", "half sorted", "half sorted, reversed", "interleaved"]
-        key = ["evaluator", "ties count as", "highest", "expected", "possible", "sd above random", "serious"]
-        header = [*key, *shown, "version", *SEVERITIES[1:]]
-        return [Table(header, [self._row(each, shown, form) for each in self.audits])]
+        counts = [each.counts() for each in audits]
+
+        def values(order: str) -> list[float]:
+            return [each.empty.by_order[order].value for each in audits]
+
+        return [Panel([
+            Column("evaluator", [each.name for each in audits]),
+            Column("ties", [each.ties for each in audits], title="ties count as"),
+            Column("highest", [each.empty.highest.value for each in audits], "fraction", only="table"),
+            Column("", [each.truth for each in audits], "fraction", shape="bounds", only="data"),
+            Column("expected", [each.truth.expected for each in audits], "fraction", only="table"),
+            Column("possible", [(each.truth.lower, each.truth.upper) for each in audits], "fraction",
+                   shape="interval", only="table"),
+            Column("standard_deviations_above_random", [each.sigmas for each in audits], "number", "sd above random",
+                   form="z.0f"),
+            Column("serious", [each[SEVERITIES[0]] for each in counts], "count", only="table"),
+            *(Column(order, values(order), "fraction", only="" if order in shown else "data")
+              for order in dict.fromkeys([*shown, *orders])),
+            Column("version", [each.version for each in audits], only=""),
+            *(Column(name, [each[name] for each in counts], "count", only="table") for name in SEVERITIES[1:]),
+        ], "each", key="")]  # fmt: skip
 
     def notes(self) -> list[str]:
         """What the columns are, and who is missing."""
@@ -271,33 +286,7 @@ class EvaluatorSurvey(TabularResult):
         missing = [f"Not installed: {', '.join(self.missing)}."] if self.missing else []
         return [about, counts, *missing]
 
-    def to_dict(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Every audit as plain Python values that JSON can hold."""
-        return {
-            "deadheat": program(),
-            "passes": self.passes(),
-            "audits": [each.to_dict() for each in self.audits],
-            "not_installed": list(self.missing),
-        }
-
-    def columns(self) -> dict[str, list[Any]]:
-        """A row an evaluator."""
-        orders = list(self.audits[0].empty.by_order) if self.audits else []
-        return {
-            "evaluator": [each.name for each in self.audits],
-            "version": [each.version for each in self.audits],
-            **{order: [each.empty.by_order[order].value for each in self.audits] for order in orders},
-            **{end: [getattr(each.truth, end) for each in self.audits] for end in Triple._fields},
-            "standard_deviations_above_random": [each.sigmas for each in self.audits],
-            "ties": [each.ties for each in self.audits],
-        }
-
-    @staticmethod
-    def _row(each: EvaluatorAudit, orders: Sequence[str], form: str) -> list[str]:
-        values = [number(100 * each.empty.by_order[order].value, form) for order in orders]
-        lower, expected, upper = (number(100 * value, form) for value in each.truth)
-        sigmas = number(each.sigmas + 0.0, ".0f") if abs(each.sigmas) >= 0.5 else number(abs(each.sigmas), ".0f")
-        serious, *others = map(str, each.counts().values())
-        highest = number(100 * each.empty.highest.value, form)
-        key = [each.name, each.ties, highest, expected, f"[{lower}, {upper}]", sigmas, serious]
-        return [*key, *values, each.version or "-", *others]
+        audits = [each.to_dict() for each in self.audits]
+        return {"passes": self.passes(), "audits": audits, "not_installed": list(self.missing)}

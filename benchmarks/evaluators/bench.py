@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.evaluators.cases import MAKERS, Case
-from deadheat.engine.counting.scored import profile_scores
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.scores import from_scores
 from deadheat.engine.task import Task
 from deadheat.errors import reason
 from deadheat.measures import names as measure_names
@@ -289,15 +289,21 @@ def _of_embeddings(distance: DistanceName, itself: bool) -> Reading:
 
 
 _DISTANCES: tuple[DistanceName, ...] = ("cosine", "euclidean", "inner_product", "cityblock")
+
+
+def _profile_scores(*scored: Array, **order: Any) -> TieProfile:
+    return from_scores(*scored, **order).profile
+
+
 _BY_QUERY = (
-    Reading("the highest score first", profile_scores),
-    Reading("the lowest score first", lambda scores, relevant: profile_scores(scores, relevant, order="ascending")),
+    Reading("the highest score first", _profile_scores),
+    Reading("the lowest score first", lambda scores, relevant: _profile_scores(scores, relevant, order="ascending")),
 )
 _READINGS = {
     "embeddings": tuple(_of_embeddings(distance, itself) for itself in (False, True) for distance in _DISTANCES),
     "scores": (
         *_BY_QUERY,
-        Reading("all pairs in one ranking", lambda *pair: profile_scores(*(each.reshape(1, -1) for each in pair))),
+        Reading("all pairs in one ranking", lambda *pair: _profile_scores(*(each.reshape(1, -1) for each in pair))),
     ),
     "query": _BY_QUERY,
     "candidates": _BY_QUERY,

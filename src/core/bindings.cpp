@@ -34,12 +34,11 @@ void bind_pass(nb::module_ &m);
 
 namespace nanobind::detail {
 
-using Counts = Span<const std::int64_t>;
 using Classes = Span<const std::int32_t>;
 using Reals = Span<const double>;
 
 template <>
-struct type_caster<Profile> : fields_caster<Profile, Counts, Counts, Counts, Counts, Counts, Counts, Counts> {};
+struct type_caster<Profile> : fields_caster<Profile, Int64s, Int64s, Int64s, Int64s, Int64s, Int64s, Int64s> {};
 template <>
 struct type_caster<LineForm> : fields_caster<LineForm, Index, Index, bool, bool> {};
 template <>
@@ -49,7 +48,7 @@ struct type_caster<QueryRange> : fields_caster<QueryRange, Index, Index> {};
 template <>
 struct type_caster<HitRatio> : fields_caster<HitRatio, double, double, double> {};
 template <>
-struct type_caster<SlottedGroups> : fields_caster<SlottedGroups, Counts, Counts, Counts, Counts> {};
+struct type_caster<SlottedGroups> : fields_caster<SlottedGroups, Int64s, Int64s, Int64s, Int64s> {};
 template <>
 struct type_caster<SlotFunction> : fields_caster<SlotFunction, int, bool, bool> {};
 template <class T>
@@ -58,14 +57,14 @@ template <>
 struct type_caster<KeyedGroups>
     : fields_caster<KeyedGroups, Span<std::int64_t>, Span<std::int64_t>, Matrix<std::int64_t>, Matrix<std::int64_t>> {};
 template <>
-struct type_caster<MixedGroups> : fields_caster<MixedGroups, Counts, Classes, Classes> {};
+struct type_caster<MixedGroups> : fields_caster<MixedGroups, Int64s, Classes, Classes> {};
 template <>
-struct type_caster<RankSum> : fields_caster<RankSum, int, Reals, Counts, Counts, Counts, Counts, Reals> {};
+struct type_caster<RankSum> : fields_caster<RankSum, int, Reals, Int64s, Int64s, Int64s, Int64s, Reals> {};
 template <>
-struct type_caster<Links> : fields_caster<Links, Counts, Classes> {};
+struct type_caster<Links> : fields_caster<Links, Int64s, Classes> {};
 template <>
 struct type_caster<SearchState>
-    : fields_caster<SearchState, Span<std::int64_t>, Span<std::int64_t>, Span<std::int32_t>, Span<std::int32_t>, Counts> {};
+    : fields_caster<SearchState, Span<std::int64_t>, Span<std::int64_t>, Span<std::int32_t>, Span<std::int32_t>, Int64s> {};
 
 }  // namespace nanobind::detail
 
@@ -91,8 +90,6 @@ void bind_support(nb::module_ &m) {
         },
         "values"_a, Loop());
 }
-
-using Places = Span<const std::int64_t>;
 
 constexpr Index SCANNED = 4 << 20;  // bytes of rows that are worth a thread
 
@@ -154,7 +151,7 @@ template <class A, class B>
 void bind_row_pairs(nb::module_ &m) {
     m.def(
         "take_rows",
-        [](Matrix<const A> raw, Places index, Span<const double> factor, bool divide, Matrix<B> out) {
+        [](Matrix<const A> raw, Int64s index, Span<const double> factor, bool divide, Matrix<B> out) {
             take_rows(ScaledRows<A>{raw, factor, divide}, index, out);
         },
         "raw"_a, "index"_a, "factor"_a, "divide"_a, "out"_a, Loop());
@@ -164,8 +161,8 @@ void bind_distances(nb::module_ &m) {
     m.attr("LEVELS") = LEVELS;
     m.def("level_masks", &level_masks<float>, "raw"_a, "masks"_a, "values"_a, Loop());
     m.def("level_masks", &level_masks<double>, "raw"_a, "masks"_a, "values"_a, Loop());
-    m.def("tangents", &tangents<float>, "raw"_a, "centre"_a, "out"_a, "spread"_a, Loop());
-    m.def("tangents", &tangents<double>, "raw"_a, "centre"_a, "out"_a, "spread"_a, Loop());
+    m.def("tangents", &tangents<float>, "raw"_a, "centre"_a, "out"_a, "size"_a, Loop());
+    m.def("tangents", &tangents<double>, "raw"_a, "centre"_a, "out"_a, "size"_a, Loop());
     bind_rows<float>(m);
     bind_rows<double>(m);
     bind_row_pairs<float, float>(m);
@@ -202,7 +199,7 @@ void bind_measures(nb::module_ &m) {
     m.def("discounted_gains", &discounted_gains, "queries"_a, "groups"_a, "cutoff"_a, "grades"_a, "table"_a, "out"_a,
           Loop());
     m.def("ideal_gains", &ideal_gains, "relevant"_a, "gains"_a, "cutoff"_a, "table"_a, "out"_a, Loop());
-    m.def("discount_spreads", &discount_spreads, "closer"_a, "tied"_a, "slots"_a, "discount"_a, "out"_a, Loop());
+    m.def("discount_deviations", &discount_deviations, "closer"_a, "tied"_a, "slots"_a, "discount"_a, "out"_a, Loop());
     m.def("areas", &areas, "queries"_a, "groups"_a, "out"_a, Loop());
 }
 
@@ -244,19 +241,19 @@ void bind_exact(nb::module_ &m) {
         .def("add", nb::overload_cast<const Roots &>(&Roots::add), "others"_a, Loop())
         .def(
             "compare",
-            [](const Roots &self, Places mine, const Roots &others, Places yours, Signs out) {
+            [](const Roots &self, Int64s mine, const Roots &others, Int64s yours, Signs out) {
                 compare_all(out, [&](std::size_t p) { return self.compare(mine[p], others, yours[p]); });
             },
             "mine"_a, "others"_a, "yours"_a, "out"_a, Loop())
         .def(
             "compare_shifted",
-            [](const Roots &self, Places mine, const Roots &others, Places yours, double shift, Signs out) {
+            [](const Roots &self, Int64s mine, const Roots &others, Int64s yours, double shift, Signs out) {
                 compare_all(out, [&](std::size_t p) { return self.compare_shifted(mine[p], others, yours[p], shift); });
             },
             "mine"_a, "others"_a, "yours"_a, "shift"_a, "out"_a, Loop())
         .def(
             "compare_values",
-            [](const Roots &self, Places mine, Span<const double> values, double sign, double shift, Signs out) {
+            [](const Roots &self, Int64s mine, Span<const double> values, double sign, double shift, Signs out) {
                 compare_all(out, [&](std::size_t p) { return self.compare_value(mine[p], sign * values[p], shift); });
             },
             "mine"_a, "values"_a, "sign"_a, "shift"_a, "out"_a, Loop())

@@ -9,9 +9,9 @@ namespace deadheat::bounds {
 
 // Scores and cuts ----------------------------------------------------------------------------------------------------
 
-/// Two scores are surely apart where fl(s − t) > reach · APART, with reach = fl(b + c) of their bounds: one rounding of the
-/// difference, one of the sum and one of this product are 3u, and here are 8u.
-constexpr double APART = 1 + 0x1p-50;
+/// Two scores are certainly different where fl(s − t) > reach · APART, with reach = fl(b + c) of their bounds: one rounding
+/// of the difference, one of the sum and one of this product are 3u, and here are 8u.
+constexpr double SEPARATED = 1 + 0x1p-50;
 
 /// Scores s, as places fl(fl(s − least)·scale) below 2^32, rounded to integers, are surely further apart than d if their
 /// places are further apart than fl(d·scale) + PLACES_OFF: each is rounded by up to 1/2, and errs by 4u·2^32 at most.
@@ -23,7 +23,7 @@ constexpr double OF_CUT = 0x1p-51, LEAST_OF_CUT = 1e-300;
 
 /// fl(fl(r·|v|) + tiny) has two roundings, and an edge v ± that one more: of the reach 3u, here are 8u; and of v itself u
 /// for each of two sums, here are 4u.
-constexpr double OF_REACH = 0x1p-50, OF_EDGE = 0x1p-51;
+constexpr double OF_TOLERANCE = 0x1p-50, OF_EDGE = 0x1p-51;
 
 /// The float32 nearest to v is off by 2^-24|v|, or by less than the smallest normal one; the sum in front of it by u more.
 constexpr double OF_SINGLE = 0x1p-23, LEAST_OF_SINGLE = 1e-37;
@@ -44,7 +44,7 @@ constexpr double OF_WHOLE = 0x1p-19, OF_INT8 = 1 + 0x1p-18;
 
 /// Of `of_tangent` in bounds.py: the part of ‖x − c‖ that the spread has for what is left of c, (2d + 2)u and what is of
 /// second order for d ≤ 2^21; and more than the roundings of the spread, (d + 5)u.
-constexpr double LEFT_OF_CENTRE = 0x1p-30, OF_SPREAD = 1 + 0x1p-20;
+constexpr double LEFT_OF_CENTRE = 0x1p-30, OF_TANGENT_SIZE = 1 + 0x1p-20;
 
 // Exact closeness ----------------------------------------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ constexpr double OF_ESTIMATES = 0x1p-46;
 
 // Double-double ------------------------------------------------------------------------------------------------------
 
-/// Roundings in twice the precision: a number that is carried as value and rest, |rest| ≤ u|value|, loses a few u² of its
+/// Roundings in double-double: a number that is carried as value and rest, |rest| ≤ u|value|, loses a few u² of its
 /// size in a product, a sum or a step of Newton's; here are 2^8 u².
 constexpr double OF_DOUBLE = 0x1p-98;
 

@@ -9,9 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <type_traits>
+#include <utility>
 
 #include "counting/columns.h"
 #include "counting/packed_groups.h"
+#include "support/memory.h"
 
 namespace deadheat {
 
@@ -66,6 +69,13 @@ struct type_caster<std::span<T>> {
     bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
         return array.from_python(source, flags & ~static_cast<std::uint8_t>(cast_flags::convert), cleanup);
     }
+    /// A view of the numbers, as long as the object lives that they belong to.
+    static handle from_cpp(Value numbers, rv_policy policy, cleanup_list *cleanup) noexcept {
+        using View = ndarray<numpy, T, ndim<1>>;
+        const std::size_t shape[] = {numbers.size()};
+        static std::remove_const_t<T> none[1] = {};
+        return make_caster<View>::from_cpp(View(numbers.empty() ? none : numbers.data(), 1, shape), policy, cleanup);
+    }
     operator Value() { return {array.value.data(), array.value.size()}; }
 
     make_caster<Array> array;
@@ -91,12 +101,72 @@ struct type_caster<deadheat::Matrix<T>> {
                (array.value.stride(0) >= static_cast<std::int64_t>(array.value.shape(1)) || array.value.shape(0) <= 1);
     }
     operator Value() {
+        if (!array.value.is_valid()) return {};  // of an argument that may be None
         const auto rows = static_cast<deadheat::Index>(array.value.shape(0));
         const auto columns = static_cast<deadheat::Index>(array.value.shape(1));
         return {array.value.data(), rows, columns, static_cast<deadheat::Index>(array.value.stride(0))};
     }
 
     make_caster<Array> array;
+};
+
+/// Matrices with memory of their own: copies of arrays, which Python sees, and may change, as long as their object lives.
+template <class T>
+struct type_caster<deadheat::Table<T>> {
+    using Value = deadheat::Table<T>;
+    using View = ndarray<numpy, T, ndim<2>>;
+    static constexpr auto Name = make_caster<View>::Name;
+    template <class>
+    using Cast = Value;
+    template <class>
+    static constexpr bool can_cast() {
+        return true;
+    }
+
+    bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
+        return matrix.from_python(source, flags, cleanup);
+    }
+    static handle from_cpp(const Value &table, rv_policy policy, cleanup_list *cleanup) noexcept {
+        const std::size_t shape[] = {static_cast<std::size_t>(table.rows), static_cast<std::size_t>(table.columns)};
+        return make_caster<View>::from_cpp(View(const_cast<T *>(table.memory.data()), 2, shape), policy, cleanup);
+    }
+    operator Value() {
+        const deadheat::Matrix<const T> from = matrix.operator deadheat::Matrix<const T>();
+        Value table(from.rows, from.columns);
+        for (deadheat::Index i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.columns, table.row(i));
+        return table;
+    }
+
+    make_caster<deadheat::Matrix<const T>> matrix;
+};
+
+/// Numbers with memory of their own: copies of arrays, both ways.
+template <>
+struct type_caster<deadheat::Numbers64> {
+    using Value = deadheat::Numbers64;
+    using Span = make_caster<std::span<const std::int64_t>>;
+    static constexpr auto Name = Span::Name;
+    template <class>
+    using Cast = Value;
+    template <class>
+    static constexpr bool can_cast() {
+        return true;
+    }
+
+    bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
+        return span.from_python(source, flags, cleanup);
+    }
+    static handle from_cpp(const Value &numbers, rv_policy, cleanup_list *cleanup) noexcept {
+        deadheat::Fresh<std::int64_t> copy({static_cast<deadheat::Index>(numbers.size())});
+        std::copy(numbers.begin(), numbers.end(), copy.data.get());
+        return make_caster<deadheat::Fresh<std::int64_t>>::from_cpp(std::move(copy), rv_policy::move, cleanup);
+    }
+    operator Value() {
+        const std::span<const std::int64_t> from = span.operator std::span<const std::int64_t>();
+        return {from.begin(), from.end()};
+    }
+
+    Span span;
 };
 
 /// A struct of views from a tuple of arrays: the fields in their order, of these types.
@@ -133,3 +203,39 @@ struct type_caster<deadheat::PackedGroups>
 };
 
 }  // namespace nanobind::detail
+
+namespace deadheat {
+
+template <class>
+struct FieldType;
+template <class Struct, class Field>
+struct FieldType<Field Struct::*> {
+    using type = Field;
+};
+
+/// Give a class a constructor by keyword from some fields of its struct, which declares them. The object keeps alive the
+/// arrays that its views are of.
+template <auto... fields, class Struct, class... Names>
+void by_keyword(nanobind::class_<Struct> made, const Names &...names) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        made.def(
+            "__init__",
+            [](Struct *self, typename FieldType<decltype(fields)>::type... values) {
+                new (self) Struct{};
+                ((self->*fields = std::move(values)), ...);
+            },
+            nanobind::kw_only(), names..., nanobind::keep_alive<1, I + 2>()...);
+    }(std::index_sequence_for<Names...>());
+}
+
+/// The same, with the fields as properties.
+template <auto... fields, class Struct, class... Names>
+void with_fields(nanobind::class_<Struct> made, const Names &...names) {
+    by_keyword<fields...>(made, names...);
+    (made.def_ro(names.name_, fields), ...);
+}
+
+/// An argument that may be left out, or None.
+inline auto optional(const char *name) { return nanobind::arg(name).none() = nanobind::none(); }
+
+}  // namespace deadheat

@@ -6,6 +6,7 @@ from typing import Any
 __version__ = "0.2.0"
 
 _PLACES = {  # where each public name is: a module, or what is in one
+    "CountedTask": "engine.sources.counted:CountedTask",
     "Receipt": "trust.receipts.document:Receipt",
     "Report": "reports.report:Report",
     "Result": "reports.result:Result",
@@ -24,6 +25,14 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "errors": "errors",
     "evaluate": "reports.evaluating:evaluate",
     "exploit": "analyses.exploit:exploit",
+    "from_candidates": "engine.sources.candidates:from_candidates",
+    "from_judged": "engine.sources.judged:from_judged",
+    "from_lists": "engine.sources.lists:from_lists",
+    "from_neighbors": "engine.sources.neighbors:from_neighbors",
+    "from_profile": "engine.sources.profile:from_profile",
+    "from_ranks": "engine.sources.ranks:from_ranks",
+    "from_run": "engine.sources.run:from_run",
+    "from_scores": "engine.sources.scores:from_scores",
     "generalization_gap": "analyses.gaps:generalization_gap",
     "grouped": "analyses.grouped:grouped",
     "hash_lookup": "analyses.hash_lookup:hash_lookup",
@@ -32,7 +41,6 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "index_recall_of_truth": "analyses.index_recall:index_recall_of_truth",
     "leaderboard": "analyses.leaderboard:leaderboard",
     "link_prediction": "analyses.link_prediction:link_prediction",
-    "low_precision": "analyses.quantization:low_precision",
     "measures": "measures",
     "p_values": "analyses.p_values:p_values",
     "pair_classification": "analyses.pooled:pair_classification",

@@ -1,6 +1,6 @@
 """The compiled loops of deadheat; what calls them documents them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import overload
 
 import numpy
@@ -21,14 +21,14 @@ def tangents(
     raw: NDArray[numpy.float32],
     centre: NDArray[numpy.float64],
     out: NDArray[numpy.float64],
-    spread: NDArray[numpy.float64],
+    size: NDArray[numpy.float64],
 ) -> None: ...
 @overload
 def tangents(
     raw: NDArray[numpy.float64],
     centre: NDArray[numpy.float64],
     out: NDArray[numpy.float64],
-    spread: NDArray[numpy.float64],
+    size: NDArray[numpy.float64],
 ) -> None: ...
 @overload
 def hash_rows(raw: NDArray[numpy.float32], directions: bool, threads: int = 1) -> NDArray[numpy.uint64]: ...
@@ -151,7 +151,7 @@ def ideal_gains(
     table: tuple[NDArray[numpy.float64], ...],
     out: NDArray[numpy.float64],
 ) -> None: ...
-def discount_spreads(
+def discount_deviations(
     closer: NDArray[numpy.int64],
     tied: NDArray[numpy.int64],
     slots: NDArray[numpy.int64],
@@ -253,8 +253,78 @@ class Roots:
     ) -> None: ...
     def square(self, arg: int, /) -> tuple[object, ...]: ...
 
+class ScoreErrors:
+    def __init__(
+        self,
+        *,
+        of_query: NDArray[numpy.float64] | None = None,
+        of_item: NDArray[numpy.float64] | None = None,
+        offset_error: NDArray[numpy.float64] | None = None,
+        offset: NDArray[numpy.float64] | None = None,
+        part: float = 0.0,
+        tiny: float = 0.0,
+        relative: float = float("inf"),
+        relative_tiny: float = float("inf"),
+        additive: bool = False,
+        half_error: NDArray[numpy.float64] | None = None,
+        roundoff: float = 0.0,
+    ) -> None: ...
+    @property
+    def of_query(self) -> NDArray[numpy.float64]: ...
+    @property
+    def of_item(self) -> NDArray[numpy.float64]: ...
+    @property
+    def offset_error(self) -> NDArray[numpy.float64]: ...
+    @property
+    def offset(self) -> NDArray[numpy.float64]: ...
+    @property
+    def part(self) -> float: ...
+    @property
+    def tiny(self) -> float: ...
+    @property
+    def relative(self) -> float: ...
+    @property
+    def relative_tiny(self) -> float: ...
+    @property
+    def additive(self) -> bool: ...
+    @property
+    def half_error(self) -> NDArray[numpy.float64]: ...
+    @property
+    def roundoff(self) -> float: ...
+
+class BandErrors:
+    def __init__(
+        self,
+        *,
+        size: float = 0.0,
+        offset_error: float = 0.0,
+        relative: float = float("inf"),
+        relative_tiny: float = 0.0,
+        square_relative: float = float("inf"),
+        square_factor: float = 0.0,
+        square_tiny: float = 0.0,
+    ) -> None: ...
+
+class Level:
+    def __init__(self, *, wide: bool, wide_rows: bool, exact: bool, chunk: int, errors: ScoreErrors) -> None: ...
+
+class Band:
+    def __init__(self, *, start: int, stop: int, of_level: Sequence[BandErrors]) -> None: ...
+
 class Scores:
-    def __init__(self, description: object) -> None: ...
+    def __init__(
+        self,
+        *,
+        form: str,
+        query: object,
+        item: object,
+        offset: NDArray[numpy.float64],
+        squares: NDArray[numpy.float64],
+        item_of_column: NDArray[numpy.int64],
+        bound_by_terms: bool,
+        levels: Sequence[Level],
+        bands: Sequence[Band],
+    ) -> None: ...
     def pair_scores(self, queries: NDArray[numpy.int64], columns: NDArray[numpy.int64]) -> NDArray[numpy.float64]: ...
     def pair_bounds(
         self, queries: NDArray[numpy.int64], columns: NDArray[numpy.int64], scores: NDArray[numpy.float64]
@@ -263,25 +333,106 @@ class Scores:
     def errors(self, level: int, queries: NDArray[numpy.int64], band: int) -> NDArray[numpy.float64]: ...
 
 class ExactPairs:
-    def __init__(self, kind: str, query: object, item: object, without: str = "") -> None: ...
+    def __init__(self, kind: str, query: object, item: object) -> None: ...
     def closeness(self, queries: NDArray[numpy.int64], items: NDArray[numpy.int64]) -> Roots: ...
 
-def group_exactly(
-    scores: Scores,
-    exact: object | None,
-    queries: NDArray[numpy.int64],
-    entries: tuple[
-        NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]
-    ],
-) -> object: ...
+class RelevantItems:
+    def __init__(
+        self,
+        *,
+        queries: NDArray[numpy.int64],
+        columns: NDArray[numpy.int64],
+        count: NDArray[numpy.int64],
+        irrelevant: NDArray[numpy.int64],
+        score: NDArray[numpy.float64],
+        bound: NDArray[numpy.float64],
+    ) -> None: ...
+    @property
+    def queries(self) -> NDArray[numpy.int64]: ...
+    @property
+    def columns(self) -> NDArray[numpy.int64]: ...
+    @property
+    def count(self) -> NDArray[numpy.int64]: ...
+    @property
+    def irrelevant(self) -> NDArray[numpy.int64]: ...
+    @property
+    def score(self) -> NDArray[numpy.float64]: ...
+    @property
+    def bound(self) -> NDArray[numpy.float64]: ...
+
+class TieGroups:
+    @property
+    def queries(self) -> NDArray[numpy.int64]: ...
+    @property
+    def n_group(self) -> NDArray[numpy.int64]: ...
+    @property
+    def score(self) -> NDArray[numpy.float64]: ...
+    @property
+    def bound(self) -> NDArray[numpy.float64]: ...
+    @property
+    def total(self) -> NDArray[numpy.int32]: ...
+    @property
+    def columns(self) -> NDArray[numpy.int32]: ...
+    @property
+    def of_entry(self) -> NDArray[numpy.int64]: ...
+
+def group_exactly(scores: Scores, exact: ExactPairs | None, relevant: RelevantItems) -> TieGroups: ...
+
+class Cuts:
+    def __init__(
+        self, *, low: NDArray[numpy.float64], high: NDArray[numpy.float64], per_interval: int, sharp: bool
+    ) -> None: ...
+
+class Rule:
+    pass
+
+class PythonRule(Rule):
+    def __init__(self, group: object) -> None: ...
+
+class Patterns:
+    def __init__(
+        self,
+        *,
+        query: NDArray[numpy.uint64],
+        item: NDArray[numpy.uint64],
+        query_table: NDArray[numpy.int32],
+        item_table: NDArray[numpy.int32],
+        item_kind: NDArray[numpy.int32],
+        zeros: bool,
+        differences: bool,
+        levels: int,
+    ) -> None: ...
+
+class Problem:
+    def __init__(
+        self,
+        *,
+        scores: Scores,
+        exact: ExactPairs | None,
+        rule: Rule | None,
+        patterns: Patterns | None,
+        weight: NDArray[numpy.int32],
+        plain: bool,
+        class_columns: tuple[NDArray[numpy.int64], ...],
+        query_class: NDArray[numpy.int64],
+        gallery_class: NDArray[numpy.int64],
+        column_of_item: NDArray[numpy.int64],
+        itself: NDArray[numpy.int64] | None,
+        ranked: NDArray[numpy.bool_],
+        junk: NDArray[numpy.bool_] | None,
+        items: tuple[NDArray[numpy.int64], ...],
+        query_labels: NDArray[numpy.uint64] | None,
+        item_labels: NDArray[numpy.uint64] | None,
+        least_for_int8: int,
+    ) -> None: ...
 
 class Blocks:
-    def __getitem__(self, place: int) -> Block: ...
+    def __getitem__(self, number: int) -> Block: ...
     def collect(self, all: bool, groups: tuple[object, ...]) -> None: ...
 
 class Block:
     @property
-    def queries(self) -> object: ...
+    def queries(self) -> NDArray[numpy.int64]: ...
     @property
     def n_counter(self) -> int: ...
     @property
@@ -297,33 +448,37 @@ class Block:
         guess: NDArray[numpy.int64],
     ) -> None: ...
 
-def start_record(threads: int) -> None: ...
-def stop_record() -> NDArray[numpy.float64]: ...
-
 class Pass:
-    def __init__(self, description: object) -> None: ...
+    def __init__(self, problem: Problem) -> None: ...
     @property
     def done(self) -> int: ...
     @done.setter
     def done(self, arg: int, /) -> None: ...
     def count(
-        self, shards: list[object], all: bool, groups: tuple[object, ...], threads: int, poll: Callable[[int], None]
+        self,
+        shards: Sequence[tuple[Mapping[int, NDArray[numpy.int64]], Sequence[tuple[NDArray[numpy.int64], ...]]]],
+        all: bool,
+        groups: tuple[object, ...],
+        threads: int,
+        poll: Callable[[int], None],
     ) -> None: ...
     def stream(
         self,
-        queries: dict[int, object],
-        ranges: object,
+        queries: Mapping[int, NDArray[numpy.int64]],
+        ranges: NDArray[numpy.int64],
         groups: tuple[object, ...],
         threads: int,
         poll: Callable[[int], None],
     ) -> None: ...
     def sort(
         self,
-        queries: dict[int, object],
-        ranges: object,
+        queries: Mapping[int, NDArray[numpy.int64]],
+        ranges: NDArray[numpy.int64],
         groups: tuple[object, ...],
         threads: int,
         poll: Callable[[int], None],
     ) -> None: ...
-    def relevant_items(self, queries: NDArray[numpy.int64]) -> tuple[object, ...]: ...
-    def make(self, queries: dict[int, object], threads: int, poll: Callable[[int], None]) -> Blocks: ...
+    def relevant_items(self, queries: NDArray[numpy.int64]) -> RelevantItems: ...
+    def make(
+        self, queries: Mapping[int, NDArray[numpy.int64]], threads: int, poll: Callable[[int], None]
+    ) -> Blocks: ...

@@ -16,8 +16,9 @@ import pytest
 
 import deadheat as dh
 from deadheat import confidence
-from deadheat.analyses.collisions import collisions_of_distances
-from deadheat.reports.tables import SCHEMA, TabularResult, program
+from deadheat.analyses.public_board import PublicBoard, lower_bounds
+from deadheat.reports.answer import Answer
+from deadheat.reports.tables import SCHEMA, program
 from deadheat.support.triple import Triple
 
 pandas = pytest.importorskip("pandas")
@@ -26,7 +27,7 @@ POINTS, LABELS = RNG.integers(0, 4, (24, 2)), np.arange(24) % 6
 HITS = Triple(np.array([0.0, 0, 1, 1, np.nan]), np.array([0.0, 0.5, 1, 1, np.nan]), np.array([0.0, 1, 1, 1, np.nan]))
 SURE = np.array([0.1, 0.5, 0.5, 0.9, 1.0])
 
-TASK, TURNED = (dh.Task(points, LABELS, distance="euclidean") for points in (POINTS, POINTS[::-1]))
+TASK, REVERSED = (dh.Task(points, LABELS, distance="euclidean") for points in (POINTS, POINTS[::-1]))
 REPORTS = {f"{dim} of 2": dh.evaluate(POINTS[:, :dim], LABELS, measures="mAP, Hit@1") for dim in (1, 2)}
 
 INSIDE = {
@@ -40,15 +41,14 @@ GAP = {
     for dim in (1, 2)
 }
 
-RESULTS: dict[str, Callable[[], TabularResult]] = {
+RESULTS: dict[str, Callable[[], Answer]] = {
     "grouped": lambda: dh.grouped(TASK, group_size=2, measures=["Hit@1", "mAP"]),
-    "gap": lambda: dh.generalization_gap(TASK, TURNED, group_size=2),
+    "gap": lambda: dh.generalization_gap(TASK, REVERSED, group_size=2),
     "halves": lambda: dh.split_half(TASK, group_size=2, draws=3),
     "comparison": lambda: dh.compare(*REPORTS.values(), names=REPORTS, n_resamples=99),
     "leaderboard": lambda: dh.leaderboard(REPORTS, n_resamples=99),
     "collisions": lambda: dh.collisions(TASK.replace(distance="cityblock")),
     "table": lambda: dh.collisions(TASK, distances=["euclidean", "cityblock"]),
-    "given": lambda: collisions_of_distances([[0.1, 0.1, 0.2]], [[True, False, False]]),
     "quantization": lambda: dh.compare_formats(dh.Task(POINTS, LABELS), measures="mAP, P@2", formats="int8, 1 bit"),
     "reject": lambda: confidence.error_reject_curve(HITS, SURE),
     "accuracy": lambda: confidence.confidence_accuracy(HITS.lower, SURE),
@@ -57,6 +57,12 @@ RESULTS: dict[str, Callable[[], TabularResult]] = {
     "correlation": lambda: confidence.rank_correlation(SURE, SURE[::-1] ** 2),
     "density": lambda: confidence.highest_density_interval([0, 1, 2], 0.75, density=[0, 1, 0]),
     "confidence": lambda: confidence.confidence_report(REPORTS["1 of 2"], np.arange(24) % 5, np.arange(24) % 7),
+    "exploit": lambda: dh.exploit(TASK, draws=2, searches=1),
+    "random baseline": lambda: dh.random_baseline(LABELS, draws=2, dim=2),
+    "hash lookup": lambda: dh.hash_lookup(dh.Task(POINTS > 1, LABELS, distance="hamming")),
+    "public board": lambda: PublicBoard.of({name: lower_bounds(each) for name, each in REPORTS.items()}, {"x": "late"}),
+    "truth": lambda: dh.index_recall_of_truth([[0, 2], [1, 0]], [[0, 1, 2]] * 2, [[0.0, 1.0, 1.0]] * 2, 2),
+    "credible": lambda: confidence.credible_recall([[9, 7, 1]], [[8, 7, 5, 2]], [[1, 1, 0]], masses=[0.5]),
     "p-values": lambda: dh.p_values(TASK, n_resamples=99),
     "pooled": lambda: dh.classification(np.arange(24) % 5, LABELS == 0),
     "curve": lambda: dh.precision_recall(REPORTS["1 of 2"]),
@@ -93,8 +99,8 @@ def test_frames_hold_the_columns(name: str) -> None:
     assert table.column_names == result.to_polars().columns == list(frame.columns) == list(columns)
     for key, values in columns.items():
         assert len(values) > 0
-        for found in (table[key].to_pylist(), result.to_polars()[key].to_list(), frame[key].to_numpy()):
-            np.testing.assert_array_equal(found, values)
+        for outcome in (table[key].to_pylist(), result.to_polars()[key].to_list(), frame[key].to_numpy()):
+            np.testing.assert_array_equal(outcome, values)
     assert pyarrow.table(result).equals(table) or any(value != value for values in columns.values() for value in values)
     assert polars.DataFrame(result).equals(result.to_polars())
 

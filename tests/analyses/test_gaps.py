@@ -46,7 +46,7 @@ def test_differences_of_halves_are_those_of_the_definition(k: int) -> None:
         for values, fraction in zip(halves.differences, exact, strict=True):
             assert values[split] == pytest.approx(float(fraction), abs=2**-51)
     assert (halves.differences.lower < halves.differences.upper).all()
-    assert halves.to_dict()["difference"]["spread"] == pytest.approx(stdev(halves.differences.expected.tolist()))
+    assert halves.to_dict()["difference"]["std"] == pytest.approx(stdev(halves.differences.expected.tolist()))
     assert any(halves.differences.lower > 0) or k == 1
 
 
@@ -66,8 +66,8 @@ def test_margins_and_limits_are_students_quantile_times_the_standard_error() -> 
     assert halves.upper_limit(**how).expected == pytest.approx(limit, rel=1e-12)
     content = json.loads(halves.to_json(**how))
     assert content["margin"]["expected"] == pytest.approx(math.fsum(margins) / 4, rel=1e-12)
-    assert content["margin"]["spread"] == pytest.approx(stdev(margins), rel=1e-12)
-    assert content["difference"]["spread"] == pytest.approx(stdev(halves.differences.expected.tolist()), rel=1e-12)
+    assert content["margin"]["std"] == pytest.approx(stdev(margins), rel=1e-12)
+    assert content["difference"]["std"] == pytest.approx(stdev(halves.differences.expected.tolist()), rel=1e-12)
     assert content["plain"]["expected"] == dh.evaluate(embeddings, labels, measures="mAP")["mAP"].expected
     assert content["upper_limit"]["expected"] == halves.upper_limit(**how).expected
 
@@ -88,11 +88,11 @@ def test_what_is_undefined_is_not_zero() -> None:
     few = dh.split_half(dh.Task(*grid(6)), group_size=2, draws=2)
     assert few.groups.n_group == 3
     assert np.isnan(few.margins()).all()
-    assert few.to_dict()["margin"] == {"lower": None, "expected": None, "upper": None, "spread": None}
-    assert dh.split_half(dh.Task(*grid()), group_size=3, draws=1).to_dict()["difference"]["spread"] is None
+    assert few.to_dict()["margin"] == {"lower": None, "expected": None, "upper": None, "std": None}
+    assert dh.split_half(dh.Task(*grid()), group_size=3, draws=1).to_dict()["difference"]["std"] is None
     under = dh.split_half(dh.Task(*grid(), ties=Tolerance(0.1), distance="euclidean"), group_size=3)
     assert np.isnan(under.differences.expected).all()
-    assert under.to_dict()["difference"]["spread"] == pytest.approx(stdev(under.differences.lower.tolist()))
+    assert under.to_dict()["difference"]["std"] == pytest.approx(stdev(under.differences.lower.tolist()))
     assert under.to_dict()["margin"]["expected"] > 0
     assert under.to_dict()["difference"]["lower"] < under.to_dict()["difference"]["upper"]
 

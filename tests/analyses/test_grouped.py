@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from engine.loops import taken
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import deadheat as dh
 from deadheat.analyses.gaps import Gap, generalization_gap
-from deadheat.analyses.grouped import GroupedResult, draw, ends_of, grouped
-from deadheat.engine.counting import within
+from deadheat.analyses.grouped import GroupedResult, draw, grouped
 from deadheat.engine.task import Task
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.tolerance import Tolerance
@@ -101,17 +101,6 @@ def test_a_group_without_a_value_is_counted_and_left_out() -> None:
     assert zero["Hit@1"].expected < 1
 
 
-def test_a_measure_that_was_not_asked_for_is_computed_from_the_profile() -> None:
-    task = Task(*grid(8, 3))
-    some, all_ = (grouped(task, group_size=3, measures=names) for names in ("mAP", ["mAP", "P@2"]))
-    assert list(some) == ["mAP"]
-    assert grouped(task, group_size=3, measures="Hit@1, AP").measures == ("Hit@1", "mAP")
-    assert triple(some["precision_at_2"]) == triple(all_["P@2"])
-    assert some["map"] is some["AP"]
-    with pytest.raises(ValueError, match="unknown measure 'nope'"):
-        some["nope"]
-
-
 def with_gallery(seed: int, n_query: int = 30, n_gallery: int = 40, n_class: int = 8) -> dict[str, np.ndarray]:
     """Queries and a gallery on a small grid; some labels are only in one of them."""
     rng = np.random.default_rng(seed)
@@ -124,7 +113,7 @@ def with_gallery(seed: int, n_query: int = 30, n_gallery: int = 40, n_class: int
 
 
 def masks(kind: str, seed: int, n_query: int, n_gallery: int) -> dict:
-    """What is not ranked: nothing, junk to all queries, or junk by pairs and the rows that the queries are."""
+    """Return arguments for what is not ranked: none, junk to all, or junk by pairs and the rows of the queries."""
     rng = np.random.default_rng([seed, 1])
     if kind == "junk":
         return {"junk": rng.random(n_gallery) < 0.3}
@@ -294,21 +283,21 @@ def test_standard_error_with_repeats_is_that_of_one() -> None:
     assert result.errors.lower == pytest.approx(math.sqrt(5 / 200) / 2, rel=1e-14)
     assert result.n_unit == 2
     assert result.expected == 0.45
-    found = result.interval(confidence_level=0.5, method="t")
-    assert (found.n, found.method, found.confidence_level) == (2, "t", 0.5)
-    reach = stats.t(1).isf(0.25) * math.sqrt(5 / 200)
-    assert found.expected == pytest.approx((0.45 - reach, 0.45 + reach), rel=1e-13)
+    outcome = result.interval(confidence_level=0.5, method="t")
+    assert (outcome.n, outcome.method, outcome.confidence_level) == (2, "t", 0.5)
+    half_width = stats.t(1).isf(0.25) * math.sqrt(5 / 200)
+    assert outcome.expected == pytest.approx((0.45 - half_width, 0.45 + half_width), rel=1e-13)
     assert result.interval(confidence_level=0.9, method="t").expected == (0, 1), "ends are cut to what a measure can be"
 
 
 def test_bootstraps_of_repeats_are_averaged() -> None:
     values, how = np.random.default_rng(0).random(24), {"method": "percentile", "n_resamples": 500, "seed": 4}
-    found, one, other = (
+    result, one, other = (
         result_of(part, draws).interval(confidence_level=0.9, **how)
         for part, draws in ((values, 2), (values[:12], 1), (values[12:], 1))
     )
-    assert found.method == "percentile"
-    assert found.upper == tuple((a + b) / 2 for a, b in zip(one.upper, other.upper, strict=True))
+    assert result.method == "percentile"
+    assert result.upper == tuple((a + b) / 2 for a, b in zip(one.upper, other.upper, strict=True))
 
 
 def test_repeats_with_groups_that_have_no_value() -> None:
@@ -321,8 +310,8 @@ def test_repeats_with_groups_that_have_no_value() -> None:
 def test_interval_is_the_mean_and_a_quantile() -> None:
     values = np.array([0.1, 0.5, 0.4, 0.9, 0.3, 0.35, 0.6])
     low, high = result_of(values).interval(confidence_level=0.99).expected
-    reach = stats.t(6).isf(0.005) * values.std(ddof=1) / math.sqrt(7)
-    assert (low, high) == pytest.approx((values.mean() - reach, values.mean() + reach), rel=1e-13)
+    half_width = stats.t(6).isf(0.005) * values.std(ddof=1) / math.sqrt(7)
+    assert (low, high) == pytest.approx((values.mean() - half_width, values.mean() + half_width), rel=1e-13)
     values = np.random.default_rng(1).random(40)
     assert result_of(values).interval() == result_of(values).interval(method="t")
     assert np.isnan([*result_of([0.5]).interval().expected, *result_of([0.5]).errors]).all()
@@ -331,16 +320,9 @@ def test_interval_is_the_mean_and_a_quantile() -> None:
 def test_bootstrap_is_over_groups() -> None:
     values = np.random.default_rng(1).random(15)
     how: dict = {"confidence_level": 0.9, "method": "BCa", "n_resamples": 999, "seed": 3}
-    found = result_of(values).interval(**how)
-    assert found == intervals.mean_intervals(values / 2, values, np.minimum(1, values * 1.5), unit="group", **how)
-    assert found.lower.high < found.expected.high < found.upper.high
-
-
-@pytest.mark.parametrize(("level", "method"), [(0, "t"), (1.0, "t"), (95, "t"), (0.9, "studnet")])
-def test_bad_intervals_are_refused(level, method) -> None:
-    for result in (result_of([0.1, 0.5]), result_of([0.1, 0.5, 0.3, 0.2], draws=2)):
-        with pytest.raises(ValueError, match=r"confidence_level must lie|method must be one of"):
-            result.interval(confidence_level=level, method=method)
+    result = result_of(values).interval(**how)
+    assert result == intervals.mean_intervals(values / 2, values, np.minimum(1, values * 1.5), unit="group", **how)
+    assert result.lower.high < result.expected.high < result.upper.high
 
 
 def two_sets(**settings) -> tuple[Task, Task]:
@@ -355,11 +337,11 @@ def test_gap_holds_what_ties_allow() -> None:
     for side, one, other in ((gap.grouped, *inside), (gap.plain, *whole)):
         assert triple(side) == (one.lower - other.upper, one.expected - other.expected, one.upper - other.lower)
         assert side.lower < side.expected < side.upper
-        found = side.interval()
-        assert found.lower.low < side.lower < found.lower.high
-        assert found.upper.low < side.upper < found.upper.high
-        assert found.lower.low < found.expected.low < side.expected < found.expected.high < found.upper.high
-        assert side.bound() == max(map(abs, (*found.lower, *found.expected, *found.upper)))
+        result = side.interval()
+        assert result.lower.low < side.lower < result.lower.high
+        assert result.upper.low < side.upper < result.upper.high
+        assert result.lower.low < result.expected.low < side.expected < result.expected.high < result.upper.high
+        assert side.bound() == max(map(abs, (*result.lower, *result.expected, *result.upper)))
         assert side.bound(confidence_level=0.99) > side.bound(confidence_level=0.9)
 
 
@@ -367,9 +349,9 @@ def test_gap_of_groups_is_welchs() -> None:
     a, b = result_of([0.4, 0.5, 0.9]), result_of([0.1, 0.2, 0.15, 0.3, 0.5])
     gap = Gap(a, b, a.errors, b.errors, (3, 5))
     for level in (0.8, 0.95):
-        found = stats.ttest_ind(a.per_group.expected, b.per_group.expected, equal_var=False).confidence_interval(level)
+        result = stats.ttest_ind(a.per_group.expected, b.per_group.expected, equal_var=False).confidence_interval(level)
         interval = gap.interval(confidence_level=level)
-        assert interval.expected == pytest.approx((found.low, found.high), rel=1e-12)
+        assert interval.expected == pytest.approx((result.low, result.high), rel=1e-12)
         lowest = stats.ttest_ind(a.per_group.lower, b.per_group.upper, equal_var=False).confidence_interval(level)
         assert interval.lower == pytest.approx((lowest.low, lowest.high), rel=1e-12)
         assert gap.bound(confidence_level=level) == max(-interval.lower.low, interval.upper.high)
@@ -380,19 +362,19 @@ def test_gap_of_groups_is_welchs() -> None:
 def test_margin_and_bound_of_a_gap_are_two_numbers() -> None:
     """t·se is Table 1's bound on a difference; |gap| + t·se bounds that of the populations."""
     a, b = result_of([0.4, 0.5, 0.9]), result_of([0.1, 0.2, 0.15, 0.3, 0.5])
-    same = [GroupedResult("Hit@1", Triple(*[each.per_group.expected] * 3), each.n_group, 1) for each in (a, b)]
+    same = [GroupedResult("Hit@1", Triple(*[values.per_group.expected] * 3), values.n_group, 1) for values in (a, b)]
     for first, second in (same, same[::-1]):
         gap = Gap(first, second, first.errors, second.errors, (3, 5))
         degrees = welch_degrees([first.errors.expected, second.errors.expected], [3, 5])
-        reach = stats.t(degrees).isf(0.05) * math.hypot(a.errors.expected, b.errors.expected)
-        assert gap.margin(confidence_level=0.9) == pytest.approx(reach, rel=1e-12)
-        assert gap.bound(confidence_level=0.9) == pytest.approx(abs(gap.expected) + reach, rel=1e-12)
-        found = gap.interval(confidence_level=0.9).expected
-        assert gap.margin(confidence_level=0.9) == pytest.approx((found.high - found.low) / 2, rel=1e-12)
+        half_width = stats.t(degrees).isf(0.05) * math.hypot(a.errors.expected, b.errors.expected)
+        assert gap.margin(confidence_level=0.9) == pytest.approx(half_width, rel=1e-12)
+        assert gap.bound(confidence_level=0.9) == pytest.approx(abs(gap.expected) + half_width, rel=1e-12)
+        result = gap.interval(confidence_level=0.9).expected
+        assert gap.margin(confidence_level=0.9) == pytest.approx((result.high - result.low) / 2, rel=1e-12)
         assert gap.to_dict(confidence_level=0.9)["margin"] == gap.margin(confidence_level=0.9)
     tied = Gap(a, b, a.errors, b.errors, (3, 5))
-    each = [ends.high for ends in tied._intervals(0.9, centred=True)]
-    assert tied.margin(confidence_level=0.9) == max(each) > min(each)
+    values = [ends.high for ends in tied._intervals(0.9, centred=True)]
+    assert tied.margin(confidence_level=0.9) == max(values) > min(values)
     assert tied.interval(confidence_level=0.999).expected == (-1, 1), "cut; the margin is not"
     assert tied.margin(confidence_level=0.999) > 1
     assert math.isnan(Gap(a, b, a.errors, b.errors, (1, 5)).margin())
@@ -410,14 +392,6 @@ def test_plain_gap_has_the_error_of_a_ratio_over_classes() -> None:
     error = math.sqrt(n_class / (n_class - 1) * squares) / np.count_nonzero(counted)
     assert gap.plain.train_errors.expected == pytest.approx(error, rel=1e-12)
     assert gap.plain.n_unit[0] == n_class
-
-
-def test_gap_of_a_set_with_one_group_has_no_interval() -> None:
-    gap = generalization_gap(*two_sets(), group_size=8)
-    assert gap.grouped.n_unit[1] == 1
-    assert np.isnan([gap.grouped.bound(), gap.grouped.interval().expected.low]).all()
-    assert not math.isnan(gap.plain.bound())
-    assert json.loads(json.dumps(gap.to_dict()))["grouped"]["bound"] is None
 
 
 def test_the_interval_of_a_gap_says_so_if_a_set_has_few_units() -> None:
@@ -442,8 +416,7 @@ def test_the_interval_of_a_gap_says_so_if_a_set_has_few_units() -> None:
 
 def test_gap_as_text_and_dictionary() -> None:
     gap = generalization_gap(*two_sets(), group_size=3, draws=2)
-    content = json.loads(json.dumps(gap.to_dict(confidence_level=0.9), allow_nan=False))
-    assert json.loads(gap.to_json(confidence_level=0.9)) == content | {"deadheat": dh.__version__, "schema": 1}
+    content = json.loads(gap.to_json(confidence_level=0.9))
     assert content["n_class"] == {"train": 17, "test": 12}
     assert content["plain"]["expected"] == gap.plain.expected
     assert content["grouped"]["interval"]["upper"] == list(gap.grouped.interval(confidence_level=0.9).upper)
@@ -492,19 +465,13 @@ def test_no_more_than_a_group_is_taken_at_a_time() -> None:
 
 
 def test_scores_are_computed_inside_groups_alone(monkeypatch) -> None:
-    ranked_whole, computed = within._ranked_whole, []
-
-    def counted(distance, items, classes):
-        computed.append(len(items) ** 2)
-        return ranked_whole(distance, items, classes)
-
-    monkeypatch.setattr(within, "_ranked_whole", counted)
+    seen = taken(monkeypatch)
     labels = np.repeat(np.arange(40), 6)
     grouped(Task(np.random.default_rng(0).standard_normal((240, 8)), labels), group_size=5, measures="AP")
-    assert computed == [30**2] * 8
+    assert [(name, profile.n_query) for name, profile in seen] == [("small groups", 30)] * 8
 
 
-def test_progress_counts_the_pairs_inside_groups_and_tells_of_four_passes_of_a_gap() -> None:
+def test_progress_counts_the_pairs_inside_groups_and_a_gap_makes_four_passes() -> None:
     seen: list[tuple[int, int]] = []
     labels = np.repeat(np.arange(7), [1, 2, 3, 4, 5, 6, 7])
     task = Task(np.arange(28.0)[:, None], labels, progress=lambda *at: seen.append(at))
@@ -526,26 +493,12 @@ def test_report_as_text_names_what_is_left_over() -> None:
     assert lines[4] == f"1 group of 13 labels each, drawn with seed 0. 12 of 25 labels left over: {named} and 2 more."
     assert lines[5] == "Only 1 group: with fewer than about 10 neither intervals nor p-values can be trusted."
     assert lines[6] == "26 queries, each with a relevant item."
-    assert report.to_dict()["cautions"] == [lines[5]]
-    assert report.to_latex().startswith(f"% {lines[5]}\n")
-    assert lines[5] in report.to_markdown()
+    content = report.to_dict()
+    assert (content["cautions"], content["left_over"], content["n_class"]) == ([lines[5]], [[*report.left_over[0]]], 25)
     assert report.columns()["n_unit"] == [1, 1]
     many = grouped(Task(points, labels, distance="euclidean"), group_size=2, measures="Hit@1")
-    assert (many.n_group, many.cautions(), many.to_latex()[0]) == (12, [], "\\")
+    assert (many.n_group, many.cautions()) == (12, [])
+    assert "90 % interval" in many.to_text(confidence_level=0.9)
     even = grouped(Task(np.arange(50.0)[:, None], labels), group_size=5)
     assert "5 groups of 5 labels each, drawn with seed 0. No label is left over." in str(even)
     assert repr(report["mAP"]).startswith("GroupedResult('mAP', lower=")
-
-
-def test_report_as_dictionary() -> None:
-    report = grouped(Task(*grid(10, 3), distance="euclidean"), group_size=3, measures="mAP", draws=2, seed=6)
-    content, (low, high) = json.loads(report.to_json(confidence_level=0.9)), ends_of(report["mAP"], 0.9)
-    for key, value in {
-        "lower": report["mAP"].lower, "standard_error": report["mAP"].errors.expected,
-        "n_group": 6 - report["mAP"].n_undefined, "interval": [low, high], "confidence_level": 0.9,
-    }.items():  # fmt: skip
-        assert content["measures"]["mAP"][key] == value
-    assert content.items() >= {
-        "left_over": [list(rest) for rest in report.left_over], "group_size": 3, "n_group": 3, "draws": 2, "seed": 6,
-        "n_class": 10, "distance": "euclidean", "profile": report.profile.digest(),
-    }.items()  # fmt: skip

@@ -24,18 +24,18 @@ def every(n_relevant: int, n_ranked: int) -> list[Fraction]:
 
 def three(scores: Any, relevant: Any) -> list[Fraction]:
     """Lower, expected and upper AP of one query: all orders of all items that descend."""
-    found, places = [], range(len(scores))
+    result, places = [], range(len(scores))
 
     def orders(left: list[int], ranks: list[int], at: int) -> None:
         if not left:
-            found.append(of_ranks(ranks))
+            result.append(of_ranks(ranks))
             return
         best = max(scores[i] for i in left)
         for i in [i for i in left if scores[i] == best]:
             orders([j for j in left if j != i], [*ranks, at] if relevant[i] else ranks, at + 1)
 
     orders(list(places), [], 1)
-    return [min(found), sum(found, Fraction(0)) / len(found), max(found)]
+    return [min(result), sum(result, Fraction(0)) / len(result), max(result)]
 
 
 def adjusted(p: list[float]) -> list[float]:
@@ -65,7 +65,7 @@ def test_each_query_against_every_order(seed: int) -> None:
         assert [p.upper[i], p.expected[i], p.lower[i]] == share
     for of_p, of_q in zip(p, q, strict=True):
         assert_allclose(of_q, adjusted(of_p.tolist()), rtol=1e-15)
-    assert "p is of every order in 7 of 7 rows." in str(result)
+    assert "p is exact (all orders enumerated) in 7 of 7 rows." in str(result)
 
 
 def test_classes_of_equal_numbers_have_one_order() -> None:
@@ -75,11 +75,11 @@ def test_classes_of_equal_numbers_have_one_order() -> None:
     task = dh.Task.from_profile(dh.Task.from_scores(scores, relevant).profile, ["b", "a", "b", "a"])
     result, null = dh.p_values(task), every(2, 6)
     assert result.rows == {"class": ["a", "b"], "queries": [2, 2]}
-    for place, members in enumerate(([1, 3], [0, 2])):
+    for index, members in enumerate(([1, 3], [0, 2])):
         means = [sum(each) / 2 for each in zip(*(three(scores[i], relevant[i]) for i in members), strict=True)]
         share = [float(Fraction(sum(each >= mean for each in null), len(null))) for mean in means]
-        assert [result.per_row["p"].upper[place], result.per_row["p"].expected[place]] == share[:2]
-        assert result.per_row["p"].lower[place] == share[2]
+        assert [result.per_row["p"].upper[index], result.per_row["p"].expected[index]] == share[:2]
+        assert result.per_row["p"].lower[index] == share[2]
 
 
 def test_classes_of_several_numbers_are_drawn() -> None:
@@ -94,7 +94,10 @@ def test_classes_of_several_numbers_are_drawn() -> None:
     assert result.per_row["mAP"].lower[0] == pytest.approx(float(mean), rel=1e-15)
     assert abs(result.per_row["p"].lower[0] - share) < 5 * (share * (1 - share) / n) ** 0.5
     assert 1 < share * len(exact) < len(exact)
-    assert "p is of every order in 0 of 1 rows, and of 20,000 random orders (seed 5) in the others." in str(result)
+    note = (
+        "exact (all orders enumerated) in 0 of 1 rows, and estimated from 20,000 random orders (seed 5) in the others."
+    )
+    assert note in str(result)
 
 
 def test_random_orders_are_all_equally_likely_and_add_the_observed_one() -> None:
@@ -131,10 +134,10 @@ def test_profiles_of_cells() -> None:
     assert result.rows == {"class": ["('a', -1)", "('b', -1)"], "queries": [5, 5]}
     lower, expected, upper = three_of_constant(4, 24)
     null = every(4, 24)
-    for place in range(2):
+    for index in range(2):
         p = Fraction(sum(value >= expected for value in null), len(null))
-        assert (result.per_row["p"].lower[place], result.per_row["p"].upper[place]) == (1 / 10626, 1)
-        assert result.per_row["p"].expected[place] == float(p)
+        assert (result.per_row["p"].lower[index], result.per_row["p"].upper[index]) == (1 / 10626, 1)
+        assert result.per_row["p"].expected[index] == float(p)
     assert (float(lower), float(upper)) == (pytest.approx(value.lower, rel=1e-15), 1)
 
 
@@ -157,11 +160,11 @@ def test_copairs_agrees_where_nothing_ties(tmp_path: Any) -> None:
     assert_array_equal(with_positives, ~np.isnan(values.lower))
     assert_allclose(values.lower[with_positives], theirs["average_precision"][with_positives], rtol=1e-6)
     options = {"null_size": 100_000, "threshold": 0.05, "seed": 0, "progress_bar": False, "cache_dir": tmp_path}
-    found = copairs.mean_average_precision(theirs[with_positives], ["compound"], **options)
+    result = copairs.mean_average_precision(theirs[with_positives], ["compound"], **options)
     ours = dh.p_values(dh.Task.from_profile(task.profile, metadata["compound"]))
-    assert ours.rows["class"] == found["compound"].tolist()
-    assert np.abs(ours.per_row["p"].lower - found["p_value"]).max() < 0.01
-    assert np.abs(ours.per_row["q"].lower - found["corrected_p_value"]).max() < 0.02
+    assert ours.rows["class"] == result["compound"].tolist()
+    assert np.abs(ours.per_row["p"].lower - result["p_value"]).max() < 0.01
+    assert np.abs(ours.per_row["q"].lower - result["corrected_p_value"]).max() < 0.02
 
 
 def three_of_constant(n_relevant: int, n_ranked: int) -> tuple[Fraction, Fraction, Fraction]:

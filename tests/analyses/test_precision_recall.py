@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat.errors import InvalidValueError, UndefinedError
+from deadheat.errors import UndefinedError
 from reproduce import reference
 
 Group = tuple[int, int, int, int]
@@ -94,16 +94,3 @@ def test_of_large_groups_the_expectation_is_near_the_truth_and_sums_to_ap() -> N
     curve = dh.precision_recall(made(([group], 0)), 0)
     assert np.mean(curve.expected) == pytest.approx(float(reference.ap_expected([group])), rel=1e-13)
     assert (np.diff(curve.expected[5:]) < 0.01).all()
-
-
-def test_the_plot_draws_the_band_and_the_line() -> None:
-    report = dh.evaluate([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], distance="euclidean")
-    curve = dh.precision_recall(report)
-    ax = dh.plots.precision_recall({"a": curve, "b": curve})
-    assert [line.get_label() for line in ax.lines] == ["a", "b"]
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), 100 * curve.expected)
-    band = ax.collections[0].get_paths()[0].vertices[:, 1]
-    assert (band.min(), band.max()) == (100 * curve.lower.min(), 100 * curve.upper.max())
-    assert ax.get_ylabel().replace("\n", " ") == "interpolated precision (%)"
-    with pytest.raises(InvalidValueError, match="at least one curve"):
-        dh.plots.precision_recall({})

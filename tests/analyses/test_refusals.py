@@ -1,4 +1,4 @@
-"""What an analysis refuses: one line that names the argument, the rule and what came, before any work."""
+"""Refusals of analyses: one line that names the argument, the rule and what came, before any work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import pytest
 
 import deadheat as dh
 from deadheat.analyses import confidence as dc
-from deadheat.analyses.collisions import collisions_of_distances
 from deadheat.analyses.rounding import quantized
 from deadheat.errors import InputError, QueryInGalleryWarning, UndefinedError
 from deadheat.support.triple import Triple
@@ -29,7 +28,13 @@ PAIRS = dh.Task([[0], [1], [5], [6]], list("aabb"))
 GAP = {"train": PAIRS, "test": PAIRS, "group_size": 2}
 REPORT = dh.evaluate(ROWS, LABELS)
 PLAIN = {f"first {n}": dh.evaluate(POINTS[:, :n], OF_POINTS) for n in (1, 2, 3, 4)}
-INDEX = {"returned": [[0, 1], [2, 3]], "queries": np.zeros((2, 3)), "base": np.ones((4, 3)), "k": 2, "distance": "l2"}
+INDEX = {
+    "returned": [[0, 1], [2, 3]],
+    "queries": np.zeros((2, 3)),
+    "gallery": np.ones((4, 3)),
+    "k": 2,
+    "distance": "l2",
+}
 TRUTH = {"returned": [[0, 1]], "ids": [[0, 1, 2]], "distances": [[0.0, 1.0, 2.0]], "k": 2}
 DISORDERED = "distances must be finite and ascend in each row, but those of row 0 do not"
 RANKS = dh.Task.from_ranks([1], [1], 1)
@@ -58,7 +63,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     (of_task(dh.exploit), {"embeddings": np.zeros((3, 1)), "labels": [0, 0, 1]}, [
         ({"measure": "mAPP"}, "unknown measure 'mAPP'; did you mean 'mAP'?"),
         ({"ties": dh.Tolerance(0.1)}, "ties must have tie groups, but Tolerance(0.1) has none"),
-        ({"tries": 0}, "tries must be at least 1, but is 0"),
+        ({"searches": 0}, "searches must be at least 1, but is 0"),
         ({"draws": 1.5}, "draws must be an integer, but is 1.5", TypeError),
         ({"seed": -1}, "seed must be at least 0, but is -1"),
         ({"labels": [0, 1, 2]}, "no query has a relevant item, … 3 samples of as many labels"),
@@ -72,12 +77,14 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"labels": [0, 1]}, "no query has a relevant item"),
         ({"labels": 5}, "labels must be a sequence of integers or strings, but is 5", TypeError),
         ({"dim": 0}, "dim must be at least 1, but is 0"),
+        ({"dim": 2**70}, "dim must be at most"),
         ({"distance": "hamming"}, "distance must be one of cosine, …, but is 'hamming'"),
     ]),
     (of_task(dh.grouped), {"embeddings": [[0], [1], [2], [3], [4], [5]], "labels": list("aabbcc"), "group_size": 2}, [
         ({"group_size": 1}, "group_size must be at least 2, but is 1"),
         ({"group_size": 4}, "group_size must be at most the number of classes, 3, but is 4"),
         ({"draws": 0}, "draws must be at least 1, but is 0"),
+        ({"draws": 2**70}, "draws must be at most"),
         ({"seed": -1}, "seed must be at least 0, but is -1"),
         ({"labels": list("abcdef")}, "no query has a relevant item"),
         ({"measures": 3}, "measures must be names, such as ", TypeError),
@@ -115,17 +122,9 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"distances": []}, "distances must name at least one distance"),
         ({"distances": ["cosine", "cosin"]}, "distances must be one of cosine, …, but is 'cosin'"),
     ]) for distances in (None, ["cosine"])),
-    (collisions_of_distances, {"distances": ZEROS, "relevant": MASK}, [
-        ({"relevant": MASK.astype(int)}, "relevant must be bool of the shape of distances, (2, 3), but is int64"),
-        ({"relevant": MASK.T}, "but is bool of shape (3, 2)"),
-        ({"distances": [[0, 1, NAN]], "relevant": MASK[:1]}, "distances must be finite"),
-        ({"distances": np.array([[0, 1, 2**53 + 1]]), "relevant": MASK[:1]}, "distances must hold integers up to 2^53"),
-        ({"leave_one_out": True}, "distances must be square for leave_one_out, but have shape (2, 3)"),
+    (of_task(dh.collisions), {"embeddings": np.ones((50, 2)), "labels": [0] * 50}, [
+        ({"depth": depth}, "depth must be so small that the result fits in memory") for depth in (10**9, 10**30, LONG)
     ]),
-    *((function, given, [({"depth": depth}, "depth must be so small that the result fits in memory")
-                         for depth in (10**9, 10**30, LONG)])
-      for function, given in ((of_task(dh.collisions), {"embeddings": np.ones((50, 2)), "labels": [0] * 50}),
-                              (collisions_of_distances, {"distances": np.eye(50), "relevant": np.eye(50) > 0}))),
     (dh.Tolerance, {}, [({"eps": eps}, "eps must be finite and not negative, but is ")
                         for eps in (HUGE, -HUGE, LONG, NAN, math.inf, -1)]),
     *((functools.partial(dh.evaluate, *given), {}, [({"measures": 3}, "measures must be names, such as ", TypeError)])
@@ -145,18 +144,18 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     ]),
     (dh.index_recall, INDEX, [
         ({"returned": [[0, 0], [1, 2]]}, "returned must be distinct in a row, but query 0 has 0 twice"),
-        ({"returned": [[0, 4], [1, 2]]}, "returned must be rows of base, 0 to 3, or -1 for nothing, but query 0 has 4"),
-        ({"returned": {"a": [[0, -2], [1, 2]]}}, "returned['a'] must be rows of base, … but query 0 has -2"),
+        ({"returned": [[0, 4], [1, 2]]}, "returned must be rows of the gallery, 0 to 3, or … but query 0 has 4"),
+        ({"returned": {"a": [[0, -2], [1, 2]]}}, "returned['a'] must be rows of the gallery, … but query 0 has -2"),
         ({"returned": [[0, 1]]}, "returned must have a row for each query, but has 1 for 2 queries"),
         ({"returned": np.zeros((2, 2))}, "returned must be integers or strings…faiss returns scores first", TypeError),
         ({"returned": {}}, "returned must have at least one index, but is empty"),
         ({"returned": {3: [[0, 1]]}}, "returned must have names that are not empty, but has 3", TypeError),
-        ({"base": np.ones((4, 2))}, "queries and base must have the same dim, but have 3 and 2 columns"),
-        ({"base": np.full((4, 3), NAN)}, "base must be finite"),
+        ({"gallery": np.ones((4, 2))}, "queries and gallery must have the same dim, but have 3 and 2 columns"),
+        ({"gallery": np.full((4, 3), NAN)}, "gallery must be finite"),
         ({"queries_per_second": {"b": 1.0}}, "queries_per_second must have the names of indexes, 'index', but has 'b'"),
         ({"queries_per_second": -1.0}, "queries_per_second must be finite and not negative, but is -1.0"),
-        ({"base_ids": [1, 2, 2, 3]}, "base_ids must have an id of its own for each row … rows 1 and 2 have 2"),
-        ({"base_ids": [1, 2, 3, 4]}, "returned must be among base_ids, but query 0 has 0"),
+        ({"gallery_ids": [1, 2, 2, 3]}, "gallery_ids must have an id of its own for each row … rows 1 and 2 have 2"),
+        ({"gallery_ids": [1, 2, 3, 4]}, "returned must be among gallery_ids, but query 0 has 0"),
     ]),
     (dh.index_recall_of_truth, TRUTH, [
         ({"distances": [[0.0, 2.0, 1.0]]}, DISORDERED),
@@ -172,27 +171,34 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     (dh.Task.from_ranks, {"optimistic": [1], "pessimistic": [1], "n_candidates": 3}, [
         ({"optimistic": [2]}, "in this order, but query 0 has 2, 1 and 3"),
         ({"optimistic": [0]}, "must be at least 1"),
+        ({"optimistic": np.array([2**64 - 1])}, "optimistic must hold integers below"),
         ({"pessimistic": [4]}, "query 0 has 1, 4 and 3"),
         ({"optimistic": [1.5]}, "optimistic must hold integers, but has dtype float64", TypeError),
         ({"pessimistic": [1, 2]}, "one entry per query, but have shapes (1,), (2,) and (1,)"),
     ]),
-    (dh.Task.from_links, {"positives": [1.0], "negatives": [[0.0]]}, [
-        ({"negatives": [[NAN, 0]]}, "negatives must be finite, but holds nan in row 0, column 0; to leave"),
-        ({"positives": [math.inf]}, "positives must be finite, but holds inf in row 0"),
-        ({"negatives": [[0], [0]]}, "but have shapes (1,) and (2, 1)"),
-        ({"positives": ["a"]}, "positives must hold real numbers", TypeError),
-        ({"positives": [2**60], "negatives": [[0.5]]}, "positives must hold integers up to 2^53"),
+    (dh.from_candidates, {"scores": [[0.0]], "positive_scores": [1.0]}, [
+        ({"scores": [[NAN, 0]]}, "scores must be finite, but holds nan in row 0, column 0; to leave"),
+        ({"positive_scores": [math.inf]}, "positive_scores must be finite, but holds inf in row 0"),
+        ({"scores": [[0], [0]]}, "but have shapes (1,) and (2, 1)"),
+        ({"positive_scores": ["a"]}, "positive_scores must hold real numbers", TypeError),
+        ({"positive_scores": [2**60], "scores": [[0.5]]}, "positive_scores must hold integers up to 2^53"),
+        ({"positive_columns": [0]}, "positive_scores must be given, or positive_columns in place of them", TypeError),
+        ({"positive_scores": None}, "positive_scores must be given, or positive_columns in place of them", TypeError),
     ]),
-    (dh.Task.from_candidates, {"scores": [[1.0, 2]], "positives": [0]}, [
+    (dh.from_candidates, {"scores": [[1.0, 2]], "positive_columns": [0]}, [
         ({"scores": [[1.0, math.inf]]}, "scores must be finite, but holds inf in row 0"),
-        ({"scores": [[1.0, math.inf]], "positives": [1]}, "scores must be finite"),
-        ({"positives": [2]}, "columns from 0 to 1, but row 0 has 2"),
-        ({"positives": [-1]}, "columns from 0 to 1, but row 0 has -1"),
-        ({"positives": [0, 1]}, "but have shapes (1, 2) and (2,)"),
+        ({"scores": [[1.0, math.inf]], "positive_columns": [1]}, "scores must be finite"),
+        ({"positive_columns": [2]}, "columns from 0 to 1, but row 0 has 2"),
+        ({"positive_columns": [-1]}, "columns from 0 to 1, but row 0 has -1"),
+        ({"positive_columns": [0, 1]}, "but have shapes (1, 2) and (2,)"),
+        ({"scores": np.zeros((1, 0))}, "scores must have at least one candidate"),
         ({"order": "up"}, "order must be one of"),
     ]),
     (dh.link_prediction, {"task": RANKS}, [
         ({"measures": ["mAP"]}, "but got 'mAP'"),
+        ({"measures": None}, "measures must be names of measures, but is None", TypeError),
+        ({"measures": "MQ"}, "measures must be of MR, … but got 'MQ'"),
+        ({"task": REPORT}, "task must be a Task or a TieProfile, but is of type Report", TypeError),
         ({"measures": ["Hits@0"]}, "but got 'Hits@0'"),
         ({"weights": [-1]}, "weights must be 1 finite numbers"),
         ({"task": dh.Task.from_scores([[1, 2]], [[1, 1]])}, "one relevant item per query"),
@@ -208,6 +214,8 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"scores": [[1.0, 2.0]]}, "scores must be one-dimensional (n,), but has shape (1, 2)"),
         ({"groups": ["a"]}, "groups must have one entry per row of scores, but got 1 labels for 2 rows"),
         ({"n_positive": 0}, "n_positive must be at least 1, but is 0"),
+        ({"n_positive": 2**70}, "n_positive must be at most"),
+        ({"measures": None}, "measures must be names of measures, but is None", TypeError),
         ({"groups": ["a", "b"], "n_positive": 3}, "groups must be left out with n_positive"),
         ({"order": "up"}, "order must be one of"),
         *(({"measures": [name]}, "measure must ")
@@ -221,6 +229,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     ]),
     (dh.precision_recall, {"task": dh.TieProfile.from_groups([[(0, 0, 2, 1)]], [5])}, [
         ({"query": 1}, "query must be"),
+        ({"task": [1]}, "task must be a Task, a TieProfile or a Report, but is of type list", TypeError),
         ({"query": -1}, "query must be"),
         ({"levels": 1}, "levels must be"),
     ]),
@@ -293,8 +302,8 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"density": [0, 1], "multimodal": True},
          "multimodal must be left out where a density is given, which shows its modes"),
     ]),
-    (dc.credible_recall, {"items": [[1.0, 2.0]], "draws": [[1.0]], "relevant": [[1, 0]]}, [
-        ({"draws": [[1.0], [1.0]]}, "draws must have one row per row of items, 1, but has 2"),
+    (dc.credible_recall, {"items": [[1.0, 2.0]], "samples": [[1.0]], "relevant": [[1, 0]]}, [
+        ({"samples": [[1.0], [1.0]]}, "samples must have one row per row of items, 1, but has 2"),
         ({"items": [[1.0, NAN]]}, "items must be finite"),
         ({"relevant": [[1]]}, "relevant must have the shape of scores, (1, 2)"),
         ({"masses": [0.5, 1.0]}, "masses must lie above 0 and below 1, but one is 1.0"),
@@ -358,7 +367,7 @@ def test_a_depth_beyond_memory_can_be_counted() -> None:
 
 
 def test_queries_that_are_in_the_gallery_are_warned_of() -> None:
-    """When the task is made, and by no question, nor under other settings that do not change what is ranked."""
+    """Once, by the task, and by no question, nor under other settings that do not change what is ranked."""
     rows, labels = np.random.default_rng(0).normal(size=(8, 6)), OF_POINTS[:8]
     with pytest.warns(QueryInGalleryWarning, match=r"8 of 8 queries .* give exclude=") as caught:
         task = dh.Task(rows, labels, rows, labels)

@@ -1,9 +1,10 @@
-"""Commands that ask one question of a file: what Python prints, pictures, exit statuses, one line for what is wrong."""
+"""Commands that ask one question of a file: the output of Python, pictures, exit statuses, one line for an error."""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ PICTURES = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
         "classify scores.csv --plot a.png",
         "collisions all.npz --plot a.pdf",
         "confidence all.npz --confidence-key sigma --plot a.svg",
-        "exploit all.npz --draws 3 --tries 2 --plot a.png",
+        "exploit all.npz --draws 3 --searches 2 --plot a.png",
         "grouped train.npz --test test.npz --group-size 4 -m Hit@1,mAP --plot a.SVG",
         "grouped train.npz --group-size 4 --markdown a.md --latex a.tex --plot a.png",
         "quantization all.npz -f int8,binary --plot a.png",
@@ -136,7 +137,7 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
          "target must have one entry per query, but short.txt has 1 for 40 queries"),
         ("confidence all.npz --confidence sigma.npy --plot sigma.npy", "--plot sigma.npy must end in one of .png"),
         ("confidence all.npz --confidence sigma.npy --json sigma.npy",
-         "cannot write sigma.npy: it is one of the input files (--force overwrites it)"),
+         "cannot write sigma.npy: it is there already (--force overwrites it)"),
         ("exploit all.npz -m mAPP", "mAPP"),
         ("exploit all.npz --json shelf.npz", "shelf.npz"),
         ("exploit all.npz --gallery-labels own.npy", "goes with --gallery"),
@@ -151,7 +152,7 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
         ("grouped train.npz --halves 2 --group-size 16",
          "--group-size must be at most half the number of classes, 30"),
         ("grouped train.npz --test test.npz --json test.npz",
-         "cannot write test.npz: it is one of the input files (--force"),
+         "cannot write test.npz: it is there already (--force"),
         ("grouped alone.npz --group-size 4", "no query has a relevant item"),
         ("index-recall ids.npy ids.npy --tolerance 1", "ids.npy has no distances; --distances FILE names them"),
         ("quantization all.npz -f int9", "formats must be one of float64, float32"),
@@ -166,11 +167,78 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(folder: Path, line: st
     assert {path: path.stat().st_size for path in folder.iterdir()} == before
 
 
+# The same as in Python -----------------------------------------------------------------------------------------------
+
+
+def task(*names: str, **settings: Any) -> dh.Task:
+    return dh.Task(*sets(*names), **settings)
+
+
+def confidences() -> dh.confidence.ConfidenceReport:
+    report = dh.evaluate(POINTS, LABELS, distance="euclidean", measures=["Hit@1", "MAP@R"])
+    return dh.confidence.confidence_report(report, SURE, TARGET)
+
+
+FEW: dict[str, Any] = {"draws": 3, "searches": 2}
+GROUPED = "--group-size 4 --distance euclidean"
+QUANTIZED = "-f fp16,int8 -f binary --threshold mean -m MRR --distance l2 --seed 3"
+FORMATS: dict[str, Any] = {"formats": ["float16", "int8", "1 bit"], "threshold": "mean", "measures": "MRR", "seed": 3}
+SAME: dict[str, Callable[[], Any]] = {
+    "classify scores.csv": lambda: dh.classification(SCORES, MARKS),
+    "classify scores.csv -m AP,TPR@FPR=0.5": lambda: dh.classification(SCORES, MARKS, measures=["AP", "TPR@FPR=0.5"]),
+    "classify words.tsv --scores far --labels kind --positive yes --ascending": lambda: dh.classification(
+        [1, 2, 2], [1, 0, 1], order="ascending"
+    ),
+    "classify words.tsv --scores far --labels kind --ascending": lambda: dh.classification(  # yes is known
+        [1, 2, 2], [1, 0, 1], order="ascending"
+    ),
+    "collisions all.npz": lambda: dh.collisions(task("all")),
+    "collisions all.npz --distance L2 --distance euclidean,cityblock": lambda: dh.collisions(
+        task("all"), distances=["euclidean", "cityblock"]
+    ),
+    "collisions all.npz --ties float16 --ties-of distance": lambda: dh.collisions(
+        task("all", ties=dh.Rounded("float16", of="distance"))
+    ),
+    "collisions all.npz --within 0.05": lambda: dh.collisions(task("all"), within=0.05),
+    "collisions all.npz --depth 3 --threads 1": lambda: dh.collisions(task("all"), depth=3),
+    "collisions all.npz --gallery shelf.npz": lambda: dh.collisions(task("all", "shelf")),
+    "confidence all.npz --confidence-key sigma --target-key blur --distance euclidean": confidences,
+    "exploit all.npz --draws 3 --searches 2 --distance cityblock -m Hit@1 --seed 3": lambda: dh.exploit(
+        task("all", distance="cityblock"), measure="Hit@1", seed=3, **FEW
+    ),
+    "exploit all.npz --draws 3 --searches 2 --gallery shelf.npz --exclude own.npy --ties float16": lambda: dh.exploit(
+        task("all", "shelf", ties="float16", exclude=np.load("own.npy")), **FEW
+    ),
+    f"grouped train.npz {GROUPED} --seed 3 --draws 2": lambda: dh.grouped(
+        task("train", distance="euclidean"), group_size=4, measures="Hit@1", seed=3, draws=2
+    ),
+    f"grouped test.npz --gallery store.npz {GROUPED} --ties float16 --singletons zero": lambda: dh.grouped(
+        task("test", "store", distance="euclidean", ties="float16"), group_size=4, measures="Hit@1", singletons="zero"
+    ),
+    f"quantization all.npz {QUANTIZED}": lambda: dh.compare_formats(task("all", distance="euclidean"), **FORMATS),
+    "quantization all.npz --base int8": lambda: dh.compare_formats(task("all"), base="int8"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::deadheat.errors.QueryInGalleryWarning")
+@pytest.mark.parametrize("line", SAME)
+def test_a_command_prints_what_python_prints(line: str) -> None:
+    result, printed = SAME[line](), content(*line.split())
+    level = {"confidence_level": 0.95} if line.startswith("grouped") else {}
+    assert passed(*line.split()) == f"{result.to_text(**level)}\n"
+    if level:
+        assert printed["grouped"] == json.loads(json.dumps(result.to_dict(**level)))
+    elif line.startswith("collisions") and hasattr(result, "rule"):
+        assert printed["distances"] == {"cosine": {"rule": result.rule, "counts": asdict(result.counts)}}
+    else:
+        assert printed == json.loads(result.to_json())
+
+
 # audit ---------------------------------------------------------------------------------------------------------------
 
 
 def test_audit_prints_what_python_prints_and_its_status_is_a_gate() -> None:
-    assert passed("audit", "sound.npz") == f"{dh.audit(dh.Task(*sets('sound')))}\n"
+    assert passed("audit", "sound.npz") == f"{dh.audit(task('sound'))}\n"
     for name, usual, strict in (("sound", 0, 0), ("warned", 0, 1), ("zero", 1, 1)):
         assert run("audit", f"{name}.npz", "-m", "mAP").exit_code == usual
         assert run("audit", f"{name}.npz", "-m", "mAP", "--strict").exit_code == strict
@@ -178,7 +246,7 @@ def test_audit_prints_what_python_prints_and_its_status_is_a_gate() -> None:
 
 def test_json_of_an_audit_is_printed_or_written_whatever_the_status() -> None:
     printed = run("audit", "zero.npz", "-m", "mAP", "--json", "-")
-    assert json.loads(printed.stdout) == json.loads(dh.audit(dh.Task(*sets("zero")), measures="mAP").to_json())
+    assert json.loads(printed.stdout) == json.loads(dh.audit(task("zero"), measures="mAP").to_json())
     written = run("audit", "zero.npz", "-m", "mAP", "--json", "out.json", "--markdown", "out.md")
     assert printed.exit_code == written.exit_code == 1
     assert json.loads(Path("out.json").read_text()) == json.loads(printed.stdout)
@@ -187,50 +255,15 @@ def test_json_of_an_audit_is_printed_or_written_whatever_the_status() -> None:
 
 
 @pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
-def test_files_of_an_audit_are_given_as_to_evaluate() -> None:
-    """That queries are in the gallery is a finding, and nothing is warned of beside it."""
-    task = ("audit", "query.npz", "--gallery", "sound.npz", "-m", "mAP")
-    found = run(*task)
-    assert (found.exit_code, found.stderr) == (1, "")
-    assert "queries in the gallery" in found.stdout
-    assert run(*task, "--exclude", "rows20.npy").exit_code == 0
+def test_queries_in_the_gallery_are_a_finding_of_an_audit_and_no_warning() -> None:
+    words = ("audit", "query.npz", "--gallery", "sound.npz", "-m", "mAP")
+    result = run(*words)
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert "queries in the gallery" in result.stdout
+    assert run(*words, "--exclude", "rows20.npy").exit_code == 0
 
 
-# confidence ----------------------------------------------------------------------------------------------------------
-
-
-def test_labels_are_never_taken_for_confidences(tmp_path: Path) -> None:
-    rng = np.random.default_rng(4)
-    labels, sure = np.arange(30) % 5, rng.random(30)
-    rows = rng.normal(size=(30, 3)) + labels[:, None]
-    np.savez("three.npz", embeddings=rows, labels=labels, confidence=sure)
-    np.savez("four.npz", embeddings=rows, y=labels, blur=sure, age=sure)
-    np.save("sure.npy", sure)
-    text = ["a,b,c,label,confidence", *(",".join(map(repr, [*map(float, row), int(y), float(s)]))
-                                        for row, y, s in zip(rows, labels, sure, strict=True))]  # fmt: skip
-    Path("three.csv").write_text("\n".join(text))
-    expected = passed("confidence", "three.npz", "--confidence", "sure.npy")
-    assert passed("confidence", "three.npz", "--confidence", "three.npz") == expected
-    assert passed("confidence", "three.csv", "--confidence", "three.csv") == expected  # and it is no feature
-    assert passed("confidence", "four.npz", "--confidence", "four.npz", "--confidence-key", "age") == expected
-    several = "name the confidence (--confidence-key), one of 'embeddings', 'blur', 'age'"
-    for command in (["confidence", "four.npz"], ["evaluate", "four.npz", "--html", "page.html"]):
-        assert several in refused(*command, "--confidence", "four.npz")
-    passed("evaluate", "four.npz", "--html", "page.html", "--confidence", "four.npz", "--confidence-key", "blur")
-    assert Path("page.html").exists()
-
-
-# classify ------------------------------------------------------------------------------------------------------------
-
-
-def test_classify_prints_what_python_prints() -> None:
-    assert passed("classify", "scores.csv") == f"{dh.classification(SCORES, MARKS)}\n"
-    few = dh.classification(SCORES, MARKS, measures=["AP", "TPR@FPR=0.5"])
-    assert content("classify", "scores.csv", "-m", "AP,TPR@FPR=0.5") == json.loads(few.to_json())
-    asked = ["--scores", "far", "--labels", "kind", "--positive", "yes", "--ascending"]
-    found = dh.classification([1, 2, 2], [1, 0, 1], order="ascending")
-    assert passed("classify", "words.tsv", *asked) == f"{found}\n"
-    assert passed("classify", "words.tsv", *asked[:4], "--ascending") == f"{found}\n"  # yes needs no --positive
+# classify and confidence ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -263,80 +296,34 @@ def test_classify_names_what_is_no_table_between_blanks(tmp_path: Path) -> None:
     ):
         path.write_text(text)
         assert reason("classify", path) == f"{path}{said}"
-    places = ("--labels", "0", "--scores", "1")
-    assert passed("classify", path, *places, "--no-header") == f"{dh.classification([1, 2], [0, 1])}\n"
+    columns = ("--labels", "0", "--scores", "1")
+    assert passed("classify", path, *columns, "--no-header") == f"{dh.classification([1, 2], [0, 1])}\n"
 
 
-# collisions ----------------------------------------------------------------------------------------------------------
-
-
-def counts(*args: object) -> Any:
-    return content("collisions", "all.npz", *args)["distances"]
-
-
-def test_tables_of_each_distance_are_what_python_prints() -> None:
-    task = dh.Task(POINTS, LABELS)
-    found = dh.collisions(task, distances=["euclidean", "cityblock"])
-    assert found["euclidean"].mixed.groups != found["cityblock"].mixed.groups != 0
-    for asked in (["euclidean,cityblock"], ["L2", "--distance", "euclidean, cityblock"]):
-        assert passed("collisions", "all.npz", "--distance", *asked) == f"{found}\n"
-    assert passed("collisions", "all.npz") == f"{dh.collisions(task)}\n"
-    assert counts("--distance", "euclidean,cityblock") == found.to_dict()["distances"]
-
-
-@pytest.mark.parametrize(
-    ("args", "settings", "options"),
-    [
-        (["--ties", "float16", "--ties-of", "distance"], {"ties": dh.Rounded("float16", of="distance")}, {}),
-        (["--within", "0.05"], {}, {"within": 0.05}),
-        (["--depth", "3", "--threads", "1"], {"threads": 1}, {"depth": 3}),
-        (["--gallery", "shelf.npz"], {"gallery": SHELF, "gallery_labels": SHELF_LABELS}, {}),
-    ],
-)
-def test_options_of_collisions(args: list[str], settings: dict[str, Any], options: dict[str, Any]) -> None:
-    found = dh.collisions(dh.Task(POINTS, LABELS, **settings), **options)
-    assert counts(*args) == {"cosine": {"rule": found.rule, "counts": asdict(found.counts)}} != counts()
-
-
-@pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
-def test_collisions_of_queries_that_are_in_the_gallery() -> None:
-    alone = counts()
-    assert counts("--gallery", "all.npz", "--exclude", "rows40.npy") == alone
-    again = run("collisions", "all.npz", "--gallery", "all.npz", "--json", "-")
-    assert again.exit_code == 0
-    assert again.stderr.startswith("deadheat: warning: 40 of 40 queries are in the gallery")
-    assert json.loads(again.stdout)["distances"] != alone
-    found = dh.collisions(dh.Task(POINTS, LABELS))
-    for exclude in (np.arange(40), (list(LABELS * 0 + np.arange(40)), np.arange(40))):
-        own = dh.collisions(dh.Task(POINTS, LABELS, POINTS, LABELS, exclude=exclude))
-        np.testing.assert_array_equal(own.kind, found.kind)
-        np.testing.assert_array_equal(own.size, found.size)
-    with pytest.warns(dh.errors.QueryInGalleryWarning, match="give exclude="):
-        dh.Task(POINTS, LABELS, POINTS, LABELS)
-
-
-def test_what_is_drawn_of_collisions(monkeypatch: pytest.MonkeyPatch) -> None:
-    plots = pytest.importorskip("deadheat.plots", reason="pictures need matplotlib")
-    drawn, draw = [], plots.collision_image
-    monkeypatch.setattr(plots, "collision_image", lambda found, **how: drawn.append(found) or draw(found, **how))
-    passed("collisions", "all.npz", "--distance", "cityblock", "--depth", 7, "--plot", "a.png", "--markdown", "a.md")
-    found = dh.collisions(dh.Task(POINTS, LABELS, distance="cityblock"), depth=7)
-    np.testing.assert_array_equal(drawn[0].kind, found.kind)
-    assert Path("a.md").read_text().startswith("| cityblock, exact")
-
-
-# confidence ----------------------------------------------------------------------------------------------------------
-
-
-def confidences() -> dh.confidence.ConfidenceReport:
-    report = dh.evaluate(POINTS, LABELS, distance="euclidean", measures=["Hit@1", "MAP@R"])
-    return dh.confidence.confidence_report(report, SURE, TARGET)
+def test_labels_are_never_taken_for_confidences() -> None:
+    rng = np.random.default_rng(4)
+    labels, sure = np.arange(30) % 5, rng.random(30)
+    rows = rng.normal(size=(30, 3)) + labels[:, None]
+    np.savez("three.npz", embeddings=rows, labels=labels, confidence=sure)
+    np.savez("four.npz", embeddings=rows, y=labels, blur=sure, age=sure)
+    np.save("sure.npy", sure)
+    text = ["a,b,c,label,confidence", *(",".join(map(repr, [*map(float, row), int(y), float(s)]))
+                                        for row, y, s in zip(rows, labels, sure, strict=True))]  # fmt: skip
+    Path("three.csv").write_text("\n".join(text))
+    expected = passed("confidence", "three.npz", "--confidence", "sure.npy")
+    assert passed("confidence", "three.npz", "--confidence", "three.npz") == expected
+    assert passed("confidence", "three.csv", "--confidence", "three.csv") == expected  # and it is no feature
+    assert passed("confidence", "four.npz", "--confidence", "four.npz", "--confidence-key", "age") == expected
+    several = "name the confidence (--confidence-key), one of 'embeddings', 'blur', 'age'"
+    for command in (["confidence", "four.npz"], ["evaluate", "four.npz", "--html", "page.html"]):
+        assert several in refused(*command, "--confidence", "four.npz")
+    passed("evaluate", "four.npz", "--html", "page.html", "--confidence", "four.npz", "--confidence-key", "blur")
+    assert Path("page.html").exists()
 
 
 @pytest.mark.parametrize(
     ("file", "where"),
     [
-        ("all.npz", "--confidence-key sigma --target-key blur"),
         ("all.csv", "--confidence-key sigma --target-key blur"),  # and no part of the embedding
         ("all.csv", "--confidence-key 4 --target-key 0"),
         ("zero.npz", "--confidence sigma.npy --target blur.txt"),
@@ -344,117 +331,82 @@ def confidences() -> dh.confidence.ConfidenceReport:
         ("zero.npz", "--confidence all.csv --confidence-key sigma --target blur.txt"),
     ],
 )
-def test_confidences_are_read_wherever_they_are(file: str, where: str) -> None:
+def test_confidences_are_read_from_any_file(file: str, where: str) -> None:
     np.savez("zero.npz", embeddings=POINTS, labels=LABELS)
-    found = content("confidence", file, *where.split(), "--distance", "euclidean")
-    assert found == json.loads(confidences().to_json())
+    printed = content("confidence", file, *where.split(), "--distance", "euclidean")
+    assert printed == json.loads(confidences().to_json())
 
 
-def test_tables_of_confidences() -> None:
-    task = ("confidence", "all.npz", "--confidence-key", "sigma", "--distance", "euclidean")
-    assert passed(*task, "--target-key", "blur") == f"{confidences()}\n"
-    printed = passed(*task, "-m", "P@3", "--digits", 1)
+def test_measures_of_confidences() -> None:
+    words = ("confidence", "all.npz", "--confidence-key", "sigma", "-m", "P@3")
+    printed = passed(*words, "--digits", 1)
     assert printed.startswith("error by P@3 (%)")
     assert "confidence against Hit@1 (%)" in printed
     assert "Spearman" not in printed
-    found = content(*task, "-m", "P@3")
-    assert (list(found["curves"]), found["correlation"]) == (["P@3"], None)
+    result = content(*words)
+    assert (list(result["curves"]), result["correlation"]) == (["P@3"], None)
 
 
-def test_the_report_of_confidences_in_python() -> None:
-    found = confidences()
-    columns = found.columns()
-    assert set(columns["of"]) == {"error by Hit@1", "error by MAP@R", "confidence against Hit@1", "rank correlation"}
-    at = columns["value"].index("rejecting 50 %")
-    assert columns["expected"][at] == found.curves["Hit@1"].expected[19]  # the 20 most confident of 40
-    assert found.to_dict()["curves"]["Hit@1"]["error_at_rejected"]["0"]["upper"] == found.curves["Hit@1"].upper[-1]
-    with pytest.raises(TypeError, match="report must be a Report, as evaluate returns, but is ndarray"):
-        dh.confidence.confidence_report(np.ones(2), [1, 2])  # type: ignore[arg-type]
+# collisions ----------------------------------------------------------------------------------------------------------
 
 
-# exploit -------------------------------------------------------------------------------------------------------------
+@pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
+def test_collisions_of_queries_that_are_in_the_gallery() -> None:
+    def counts(*args: object) -> Any:
+        return content("collisions", "all.npz", *args)["distances"]
 
-EXPLOIT = ("exploit", "all.npz", "--draws", 3, "--tries", 2, "--distance", "cityblock")
-FEW: dict[str, Any] = {"draws": 3, "tries": 2}
+    alone = counts()
+    assert counts("--gallery", "all.npz", "--exclude", "rows40.npy") == alone
+    again = run("collisions", "all.npz", "--gallery", "all.npz", "--json", "-")
+    assert again.exit_code == 0
+    assert again.stderr.startswith("deadheat: warning: 40 of 40 queries are in the gallery")
+    assert json.loads(again.stdout)["distances"] != alone
 
 
-def test_exploit_prints_what_python_prints() -> None:
-    found = dh.exploit(dh.Task(POINTS, LABELS, distance="cityblock"), measure="Hit@1", seed=3, **FEW)
-    assert passed(*EXPLOIT, "-m", "Hit@1", "--seed", 3, "--digits", 3) == f"{found.to_text(digits=3)}\n"
-    assert content(*EXPLOIT, "-m", "Hit@1", "--seed", 3) == json.loads(found.to_json())
-
-
-@pytest.mark.filterwarnings("ignore::deadheat.errors.QueryInGalleryWarning")
-def test_exploit_with_a_gallery_and_own_rows() -> None:
-    how: dict[str, Any] = {"distance": "cityblock", "ties": "float16", "exclude": np.load("own.npy")}
-    found = dh.exploit(dh.Task(POINTS, LABELS, SHELF, SHELF_LABELS, **how), **FEW)
-    printed = content(*EXPLOIT, "--gallery", "shelf.npz", "--exclude", "own.npy", "--ties", "float16")
-    assert printed == json.loads(found.to_json())
-    assert sorted(printed["measures"]["mAP"]["highest"]["order"]) == list(range(30))
+def test_a_picture_of_each_distance_and_of_some_rows() -> None:
+    """A picture is wider for each distance more, and differs with fewer rows."""
+    Image = pytest.importorskip("PIL.Image")
+    sizes = {}
+    for name, *words in (("one",), ("two", "--distance", "cosine,l2"), ("some", "--rows", "1:"), ("few", "--depth", 7)):
+        passed("collisions", "all.npz", "--plot", f"{name}.png", *words)
+        with Image.open(f"{name}.png") as image:
+            sizes[name] = image.size
+    assert sizes["two"][0] == 2 * sizes["one"][0]
+    assert sizes["some"] == sizes["one"]
+    assert len({Path(f"{name}.png").read_bytes() for name in ("one", "some", "few")}) == 3
 
 
 # grouped -------------------------------------------------------------------------------------------------------------
 
-USUAL = ("--group-size", 4, "--distance", "euclidean")
-
-
-def euclidean(*names: str, **settings: Any) -> dh.Task:
-    return dh.Task(*sets(*names), distance="euclidean", **settings)
-
-
-def test_groups_are_what_python_prints() -> None:
-    task = euclidean("train")
-    found = dh.grouped(task, group_size=4, measures="Hit@1", seed=3, draws=2)
-    asked = ("grouped", "train.npz", *USUAL, "--seed", 3, "--draws", 2, "--confidence-level", 0.9, "--digits", 3)
-    assert passed(*asked) == f"{found.to_text(confidence_level=0.9, digits=3)}\n"
-    several = dh.grouped(task, group_size=4, measures=["mAP", "Hit@1"], seed=3, draws=2)
-    printed = content(*asked, "-m", "mAP,Hit@1")
-    assert printed["grouped"] == several.to_dict(confidence_level=0.9)
-    ends = several["mAP"].interval(confidence_level=0.9)
-    assert printed["grouped"]["measures"]["mAP"]["interval"] == [ends.lower.low, ends.upper.high]
-
-
-@pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
-def test_groups_with_a_gallery() -> None:
-    task = euclidean("test", "store", ties="float16")
-    found = dh.grouped(task, group_size=4, measures="Hit@1", singletons="zero")
-    asked = ("--gallery", "store.npz", *USUAL, "--ties", "float16", "--singletons", "zero")
-    assert content("grouped", "test.npz", *asked)["grouped"] == found.to_dict(confidence_level=0.95)
-    within = ("grouped", "test.npz", "--gallery", "test.npz", *USUAL)
-    same = run(*within)
-    assert same.exit_code == 0
-    assert same.stderr.count("warning") == same.stderr.count("\n") == 1
-    own, alone = passed(*within, "--exclude", "rows60.npy"), passed("grouped", "test.npz", *USUAL)
-    assert own.splitlines()[:2] == alone.splitlines()[:2]
-
 
 def test_the_gap_of_two_files() -> None:
-    asked, both = ("grouped", "train.npz", "--test", "test.npz", *USUAL), (euclidean("train"), euclidean("test"))
-    printed = content(*asked, "-m", "Hit@1", "-m", "mAP")
+    words = ("grouped", "train.npz", "--test", "test.npz", *GROUPED.split())
+    both = task("train", distance="euclidean"), task("test", distance="euclidean")
+    printed = content(*words, "-m", "Hit@1", "-m", "mAP")
     assert printed.keys() == {"deadheat", "schema", "gap"}
     for measure in ("Hit@1", "mAP"):
-        found = dh.generalization_gap(*both, group_size=4, measure=measure)
-        assert printed["gap"]["measures"][measure].items() >= found.to_dict().items()
-    shown = passed(*asked).splitlines()
+        gap = dh.generalization_gap(*both, group_size=4, measure=measure)
+        assert printed["gap"]["measures"][measure].items() >= gap.to_dict().items()
     gap = dh.generalization_gap(*both, group_size=4)
+    shown = passed(*words).splitlines()
     assert [line.split()[0] for line in shown[8:11]] == ["gap", "in", "plain"]
     assert shown[9].split()[-2:] == [f"{100 * gap.grouped.margin():.2f}", f"{100 * gap.grouped.bound():.2f}"]
     assert shown[10].endswith(f"{100 * gap.plain.bound():.2f}")
 
 
 def test_the_test_set_has_a_gallery_of_its_own() -> None:
-    asked = ("grouped", "train.npz", "--test", "test.npz", "--test-gallery", "store.npz", *USUAL)
-    train, test = euclidean("train"), euclidean("test", "store")
-    found = dh.generalization_gap(train, test, group_size=4)
+    words = ("grouped", "train.npz", "--test", "test.npz", "--test-gallery", "store.npz", *GROUPED.split())
+    train, test = task("train", distance="euclidean"), task("test", "store", distance="euclidean")
+    usual = dh.generalization_gap(train, test, group_size=4)
     own = dh.generalization_gap(train, test.replace(exclude=np.arange(60)), group_size=4)
-    for gap, more in ((found, ()), (own, ("--test-exclude", "rows60.npy"))):
-        assert content(*asked, *more)["gap"]["measures"]["Hit@1"].items() >= gap.to_dict().items()
-    assert own.to_dict() != found.to_dict()
+    for gap, more in ((usual, ()), (own, ("--test-exclude", "rows60.npy"))):
+        assert content(*words, *more)["gap"]["measures"]["Hit@1"].items() >= gap.to_dict().items()
+    assert own.to_dict() != usual.to_dict()
 
 
 @pytest.mark.filterwarnings("always::deadheat.errors.QueryInGalleryWarning")
-def test_what_is_said_of_the_test_set_names_its_options() -> None:
-    both = ("grouped", "train.npz", "--test", "test.npz", *USUAL)
+def test_messages_about_the_test_set_name_its_options() -> None:
+    both = ("grouped", "train.npz", "--test", "test.npz", *GROUPED.split())
     warned = run(*both, "--test-gallery", "test.npz").stderr
     assert warned.startswith("deadheat: warning: 60 of 60 queries are in the gallery")
     assert warned.endswith("leave out --test-gallery, or give --test-exclude, the row of it that each query is\n")
@@ -465,42 +417,17 @@ def test_what_is_said_of_the_test_set_names_its_options() -> None:
 
 
 def test_halves_are_those_of_table_1() -> None:
-    found = dh.split_half(euclidean("train"), group_size=4, measure="mAP", draws=7, seed=1)
-    asked = ("grouped", "train.npz", *USUAL, "-m", "Hit@1,mAP", "--halves", 7, "--seed", 1)
-    printed = content(*asked)
+    halves = dh.split_half(task("train", distance="euclidean"), group_size=4, measure="mAP", draws=7, seed=1)
+    words = ("grouped", "train.npz", *GROUPED.split(), "-m", "Hit@1,mAP", "--halves", 7, "--seed", 1)
+    printed = content(*words)
     assert printed.keys() == {"deadheat", "schema", "grouped", "halves"}
-    assert printed["halves"]["measures"]["mAP"].items() >= found.to_dict().items()
-    assert found.tables()[0].to_text() in passed(*asked)
-    both = content("grouped", "train.npz", "--test", "test.npz", *USUAL, "--halves", 3)
+    assert printed["halves"]["measures"]["mAP"].items() >= halves.to_dict().items()
+    assert halves.tables()[0].to_text() in passed(*words)
+    both = content("grouped", "train.npz", "--test", "test.npz", *GROUPED.split(), "--halves", 3)
     assert both.keys() == {"deadheat", "schema", "gap", "halves"}
 
 
-# quantization --------------------------------------------------------------------------------------------------------
-
-
-def test_quantization_prints_what_python_prints() -> None:
-    asked = ("-f", "fp16,int8", "-f", "binary", "--threshold", "mean", "-m", "MRR", "--distance", "l2", "--seed", 3)
-    how: dict[str, Any] = {"formats": ["float16", "int8", "1 bit"], "threshold": "mean", "measures": "MRR"}
-    found = dh.compare_formats(dh.Task(POINTS, LABELS, distance="euclidean"), **how, seed=3)
-    assert passed("quantization", "all.npz", *asked) == f"{found}\n"
-    base = dh.compare_formats(dh.Task(POINTS, LABELS), base="int8")
-    assert json.loads(passed("quantization", "all.npz", "--base", "int8", "--json", "-")) == json.loads(base.to_json())
-
-
-def test_quantization_looks_at_its_test_before_it_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_test_is_checked_before_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deadheat.engine.task.count", lambda *_, **__: pytest.fail("the work has begun"))
     message = refused("quantization", "all.npz", "--confidence-level", "95")
     assert message == "--confidence-level must lie strictly between 0 and 1, but is 95.0"
-
-
-def test_a_picture_of_each_distance_and_of_some_rows(folder: Path) -> None:
-    """Wider with each distance; with fewer rows, what is drawn differs."""
-    Image = pytest.importorskip("PIL.Image")
-    sizes = {}
-    for name, *words in (("one",), ("two", "--distance", "cosine,l2"), ("some", "--rows", "1:")):
-        passed("collisions", "all.npz", "--plot", f"{name}.png", *words)
-        with Image.open(f"{name}.png") as image:
-            sizes[name] = image.size
-    assert sizes["two"][0] == 2 * sizes["one"][0]
-    assert sizes["some"] == sizes["one"]
-    assert Path("some.png").read_bytes() != Path("one.png").read_bytes()

@@ -33,7 +33,7 @@ CALLS: list[tuple[str, tuple[str, ...]]] = [
     ("classify", ("items.csv",)),
     ("collisions", ("a.npz",)),
     ("confidence", ("a.npz", "--confidence", "sure.txt", "-m", "mAP")),
-    ("exploit", ("a.npz", "--draws", "2", "--tries", "1")),
+    ("exploit", ("a.npz", "--draws", "2", "--searches", "1")),
     ("grouped", ("a.npz", "--group-size", "2", "--halves=2", "-m", "mAP,Hit@1")),
     ("grouped", ("a.npz", "--test", "b.npz", "--group-size", "2")),
     ("index-recall", ("truth.h5", "truth.h5", "-k", "2")),
@@ -79,7 +79,7 @@ def test_json_fits_the_schema(folder: None, command: str, args: tuple[str, ...])
 
 
 def mappings_of(content: Any, name: str) -> list[dict[str, Any]]:
-    """What stands under this key, at any depth."""
+    """Return the values under this key, at any depth."""
     if isinstance(content, list):
         return [found for each in content for found in mappings_of(each, name)]
     if not isinstance(content, dict):
@@ -103,10 +103,10 @@ def test_the_schema_refuses_what_lacks_a_part(folder: None) -> None:
     content = written("evaluate", ("a.npz", "-m", "mAP"))
     for path in (["deadheat"], ["schema"], ["measures"], ["measures", "mAP", "lower"], ["profile"]):
         broken = copy.deepcopy(content)
-        place = broken
+        index = broken
         for key in path[:-1]:
-            place = place[key]
-        del place[path[-1]]
+            index = index[key]
+        del index[path[-1]]
         with pytest.raises(jsonschema.ValidationError):
             VALIDATORS["evaluate"].validate(broken)
     with pytest.raises(jsonschema.ValidationError):

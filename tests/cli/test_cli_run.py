@@ -57,9 +57,9 @@ def test_each_query(folder: Path) -> None:
 
 
 def test_lines_of_trec_eval(folder: Path) -> None:
-    found = lines("qrels.txt", "bm25.run", "-m", "num_q num_rel,num_ret num_rel_ret map ndcg_cut.10 success", "-q")
+    result = lines("qrels.txt", "bm25.run", "-m", "num_q num_rel,num_ret num_rel_ret map ndcg_cut.10 success", "-q")
     ap, ndcg = ["0.5833"] * 3, ["0.6448", "0.6199", "0.6697"]  # expected, lower, upper
-    assert [[name.rstrip(), *rest] for name, *rest in found if rest[0] != "q2"] == [
+    assert [[name.rstrip(), *rest] for name, *rest in result if rest[0] != "q2"] == [
         ["num_ret", "q1", "3"],
         ["num_rel", "q1", "2"],
         ["num_rel_ret", "q1", "2"],
@@ -73,7 +73,7 @@ def test_lines_of_trec_eval(folder: Path) -> None:
         *(["success_1", "all", *["0.0000"] * 3], ["success_5", "all", *["0.5000"] * 3]),
         ["success_10", "all", *["0.5000"] * 3],
     ]
-    assert {len(name) for name, *_ in found} == {22}
+    assert {len(name) for name, *_ in result} == {22}
     assert passed("qrels.txt", "bm25.run", "-m", "num_q", "--trec-eval", "-c") == "num_q                 \tall\t3\n"
 
 
@@ -86,11 +86,11 @@ SET = [*COUNTED, "utility", "set_P", "set_relative_P", "set_recall", "set_map", 
 
 
 def test_the_blocks_of_trec_eval(folder: Path) -> None:
-    found = lines("qrels.txt", "bm25.run")
-    assert [name.rstrip() for name, *_ in found] == OFFICIAL
-    assert found == lines("qrels.txt", "bm25.run", "-m", "official")
-    assert found[:5] == [[f"{name:22}", "all", value] for name, value in zip(OFFICIAL, "x2422", strict=False)]
-    assert [len(line) for line in found] == [3] * 5 + [5] * 25
+    result = lines("qrels.txt", "bm25.run")
+    assert [name.rstrip() for name, *_ in result] == OFFICIAL
+    assert result == lines("qrels.txt", "bm25.run", "-m", "official")
+    assert result[:5] == [[f"{name:22}", "all", value] for name, value in zip(OFFICIAL, "x2422", strict=False)]
+    assert [len(line) for line in result] == [3] * 5 + [5] * 25
     assert [name.rstrip() for name, *_ in lines("qrels.txt", "bm25.run", "-m", "set")] == SET
     alone = lines("qrels.txt", "bm25.run", "-m", "set", "--only", "lower")
     assert [value for _, _, value in alone[5:]] == ["0.0000", "0.3333", "0.5000", "0.5000", "0.3333", "0.4000"]
@@ -109,10 +109,10 @@ def test_all_of_trec_eval_and_what_is_left_out(folder: Path) -> None:
 
 
 def test_each_query_without_a_summary(folder: Path) -> None:
-    found = lines("qrels.txt", "bm25.run", "-q", "-n", "--only", "upper", "-m", "official", "-m", "nDCG@7")
-    assert {query for _, query, _ in found} == {"q1", "q2"}
+    result = lines("qrels.txt", "bm25.run", "-q", "-n", "--only", "upper", "-m", "official", "-m", "nDCG@7")
+    assert {query for _, query, _ in result} == {"q1", "q2"}
     of_one = [name for name in OFFICIAL if name not in ("runid", "num_q", "gm_map")]
-    assert [name.rstrip() for name, *_ in found] == [*of_one, "ndcg_cut_7"] * 2
+    assert [name.rstrip() for name, *_ in result] == [*of_one, "ndcg_cut_7"] * 2
 
 
 def test_a_geometric_mean_has_bounds(folder: Path) -> None:
@@ -130,13 +130,13 @@ def test_utility_has_coefficients(folder: Path) -> None:
 
 
 def test_precision_at_a_multiple_of_nothing_is_nothing(folder: Path) -> None:
-    found = lines("qrels.txt", "bm25.run", "-m", "Rprec_mult.0.01,1.5", "--only", "upper", "-q", "-n")
-    assert [value for _, query, value in found if query == "q1"] == ["0.0000", "0.6667"]
+    result = lines("qrels.txt", "bm25.run", "-m", "Rprec_mult.0.01,1.5", "--only", "upper", "-q", "-n")
+    assert [value for _, query, value in result if query == "q1"] == ["0.0000", "0.6667"]
 
 
 def test_only_the_first_documents(folder: Path) -> None:
-    found = lines("qrels.txt", "bm25.run", "-M", "1", "-m", "num_ret map P_5", "--only", "upper")
-    assert [value for *_, value in found] == ["2", "0.0000", "0.0000"]
+    result = lines("qrels.txt", "bm25.run", "-M", "1", "-m", "num_ret map P_5", "--only", "upper")
+    assert [value for *_, value in result] == ["2", "0.0000", "0.0000"]
     Path("cut.run").write_text("q1 Q0 a 1 0.5 x\nq1 Q0 c 1 0.5 x\nq1 Q0 b 1 0.7 x\n")
     assert lines("qrels.txt", "cut.run", "-M", "1", "-m", "map")[0][2:] == ["0.5000"] * 3
     reason = refused("qrels.txt", "cut.run", "-M", "2")
@@ -147,8 +147,8 @@ def test_only_the_first_documents(folder: Path) -> None:
 def test_ids_in_any_bytes_and_tags_with_blanks(folder: Path) -> None:
     Path("bytes.txt").write_bytes(b"q1 0 caf\xe9 1\nq1 0 caf\xe8 0\n\xff 0 a 1\n")
     Path("bytes.run").write_bytes(b"q1 Q0 caf\xe8 1 9 my run\nq1 Q0 caf\xe9 2 8 my run\n\xff Q0 a 1 9 last one\n")
-    found = dh.evaluate(dh.Task.from_run("bytes.run", "bytes.txt"), "RR")
-    assert found["RR"].per_query.expected.tolist() == [0.5, 1.0]
+    result = dh.evaluate(dh.Task.from_run("bytes.run", "bytes.txt"), "RR")
+    assert result["RR"].per_query.expected.tolist() == [0.5, 1.0]
     args = ["run", "bytes.txt", "bytes.run", "--trec-eval", "-q", "-m", "runid recip_rank"]
     command = [sys.executable, "-c", "from deadheat.cli.main import main; main()", *args]
     printed = subprocess.run(command, capture_output=True, check=True).stdout
@@ -179,8 +179,8 @@ def test_conventions(folder: Path) -> None:
 
 def test_ties_within_a_tolerance(folder: Path) -> None:
     Path("binary.txt").write_text(QRELS.replace("b 2", "b 1"))
-    found = lines("binary.txt", "bm25.run", "-m", "map", "--ties", "tolerance=1e-9")[-1][2:]
-    assert found == ["   nan", "0.2917", "0.5000"]
+    result = lines("binary.txt", "bm25.run", "-m", "map", "--ties", "tolerance=1e-9")[-1][2:]
+    assert result == ["   nan", "0.2917", "0.5000"]
     assert lines("binary.txt", "bm25.run", "-m", "map", "--ties", "tolerance=9e-10")[-1][3:] == ["0.2917"] * 2
     rule = "--ties must have tie groups where relevance is graded, but a tolerance has none"
     assert refused("qrels.txt", "bm25.run", "--ties", "tolerance=1") == rule
@@ -217,7 +217,7 @@ def test_a_page_about_a_run_or_about_two(folder: Path) -> None:
         ("qrels.txt bm25.run -m num_q", "num_q goes with --trec-eval"),
         ("qrels.txt bm25.run -m official", "runid goes with --trec-eval"),
         ("qrels.txt bm25.run -n", "-n goes with --trec-eval"),
-        ("qrels.txt bm25.run --only lower", "--only lower goes with --trec-eval"),
+        ("qrels.txt bm25.run --only lower", "--only goes with --trec-eval"),
         ("qrels.txt bm25.run --trec-eval -m infAP", "infAP has no closed form over the orders of ties"),
         ("qrels.txt bm25.run --trec-eval -m iprec_at_recall.0..1", "unknown measure 'iprec_at_recall.0..1'"),
         ("qrels.txt bm25.run --trec-eval -m iprec_at_recall.1.5", "iprec_at_recall needs a recall from 0"),

@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         np.save(tmp_path / f"{name}-items.npy", rows + 0.5)
     np.save(tmp_path / "labels.npy", LABELS)
     np.savez(tmp_path / "short.npz", embeddings=POINTS[:30], labels=LABELS[:30])
-    np.savez(tmp_path / "turned.npz", embeddings=POINTS[::-1], labels=LABELS[::-1] // 2)
+    np.savez(tmp_path / "reversed.npz", embeddings=POINTS[::-1], labels=LABELS[::-1] // 2)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -42,23 +42,23 @@ def reports(*names: str, **options: object) -> dict[str, dh.Report]:
 
 
 def test_compare_prints_what_python_prints(folder: Path) -> None:
-    found = dh.compare(*reports("full", "half").values(), names=("full", "half"), n_resamples=200)
+    result = dh.compare(*reports("full", "half").values(), names=("full", "half"), n_resamples=200)
     task = ("compare", "full.npz", "half.npz", *QUICK)
-    assert passed(*task) == f"{found}\n"
-    assert "Tests and intervals are over 12 classes." in str(found)
-    assert passed(*task, "--explain") == f"{found}\n\n{found.explain()}\n"
+    assert passed(*task) == f"{result}\n"
+    assert "Tests and intervals are over 12 classes." in str(result)
+    assert passed(*task, "--explain") == f"{result}\n\n{result.explain()}\n"
     how = {"resample": "query", "alternative": "less", "confidence_level": 0.8, "method": "BCa", "seed": 5}
     flags = [part for name, value in how.items() for part in (f"--{name.replace('_', '-')}", value)]
     a, b = reports("full", "half", distance="euclidean").values()
-    found = dh.compare(a, b, names=("full", "half"), n_resamples=200, **how)  # type: ignore[arg-type]
-    assert json.loads(passed(*task, *flags, "--distance", "euclidean", "--json", "-")) == json.loads(found.to_json())
+    result = dh.compare(a, b, names=("full", "half"), n_resamples=200, **how)  # type: ignore[arg-type]
+    assert json.loads(passed(*task, *flags, "--distance", "euclidean", "--json", "-")) == json.loads(result.to_json())
 
 
 def test_leaderboard_prints_what_python_prints(folder: Path) -> None:
-    found = dh.leaderboard(reports("half", "full", "rounded"), n_resamples=200)
+    result = dh.leaderboard(reports("half", "full", "rounded"), n_resamples=200)
     task = ("leaderboard", "half.npz", "full.npz", "rounded.npz", *QUICK)
-    assert passed(*task) == f"{found}\n"
-    assert passed(*task, "--latex", "-") == found.to_latex()
+    assert passed(*task) == f"{result}\n"
+    assert passed(*task, "--latex", "-") == result.to_latex()
     by_upper = dh.leaderboard(reports("half", "full"), n_resamples=200, rank_by="upper", resample="query", seed=3)
     args = ("half.npz", "full.npz", *QUICK, "--rank-by", "upper", "--resample", "query", "--seed", 3)
     assert passed("leaderboard", *args) == f"{by_upper}\n"
@@ -71,11 +71,11 @@ def test_labels_galleries_and_names(folder: Path) -> None:
     named = passed("compare", *files, "--labels", "labels.npy", "--name", "ours", "--name", "theirs", *QUICK)
     assert named.splitlines()[0].split()[2:7] == ["ours", "theirs", "ours", "-", "theirs"]
     galleries = ("--gallery", "full-items.npz", "--gallery", "half-items.npz")
-    apart = passed("compare", "full.npz", "half.npz", *galleries, *QUICK)
-    assert "Tests and intervals are over queries." in apart
+    over_queries = passed("compare", "full.npz", "half.npz", *galleries, *QUICK)
+    assert "Tests and intervals are over queries." in over_queries
     both = ("--labels", "labels.npy", "--labels", "labels.npy", "--gallery-labels", "labels.npy")
     items = ("--gallery", "full-items.npy", "--gallery", "half-items.npy")
-    assert passed("compare", *files, *both, *items, *QUICK) == apart
+    assert passed("compare", *files, *both, *items, *QUICK) == over_queries
     np.save("own.npy", np.arange(36))
     galleries = ("--gallery", "full.npz", "--gallery", "half.npz")
     excluded = passed("compare", "full.npz", "half.npz", *galleries, "--exclude", "own.npy", *QUICK)
@@ -97,11 +97,11 @@ def run_reports(measures: str, rel: int = 1) -> dict[str, dh.Report]:
 
 
 def test_runs_are_compared_with_qrels(runs: None) -> None:
-    found = dh.compare(*run_reports("MRR AP").values(), names=("first", "last"))
+    result = dh.compare(*run_reports("MRR AP").values(), names=("first", "last"))
     asked = ("compare", "first.run", "last.run", "--qrels", "qrels", "-m", "MRR AP")
-    assert passed(*asked) == f"{found}\n"
-    assert found["MRR"].pvalue < 0.05
-    assert passed(*asked, "--explain", "--html", "page.html") == f"{found}\n\n{found.explain()}\n"
+    assert passed(*asked) == f"{result}\n"
+    assert result["MRR"].pvalue < 0.05
+    assert passed(*asked, "--explain", "--html", "page.html") == f"{result}\n\n{result.explain()}\n"
     assert "<h1>first and last</h1>" in Path("page.html").read_text()
     strict = dh.compare(*run_reports("AP", rel=2).values(), names=("first", "last"))
     assert passed(*asked[:-1], "AP", "--rel", 2) == f"{strict}\n"
@@ -253,8 +253,8 @@ SETTINGS = {
         ("leaderboard full.npz", "leaderboard takes at least two files, but got 1"),
         ("compare full.npz nope.npz", "nope.npz: No such file or directory"),
         ("compare full.npz short.npz", "full and short must be of the same queries, but have 36 and 30"),
-        ("leaderboard full.npz turned.npz",
-         "full and turned must be of the same queries in the same order, but their labels differ"),
+        ("leaderboard full.npz reversed.npz",
+         "full and reversed must be of the same queries in the same order, but their labels differ"),
         ("compare full.npz ./full.npz",
          "each system must have a name of its own (--name), but two are called 'full.npz'"),
         ("compare full.npz half.npz --name a", "--name must be given once for each FILE, but got 1 for 2 files"),
@@ -267,7 +267,7 @@ SETTINGS = {
          "--explain goes with the table, but another text is to be printed"),
         ("compare full.npz half.npz --json - --latex -", "two results cannot both be written to standard output"),
         ("compare full.npz half.npz --json half.npz",
-         "cannot write half.npz: it is one of the input files (--force overwrites it)"),
+         "cannot write half.npz: it is there already (--force overwrites it)"),
         *((f"compare full.npz half.npz {option}", f"{option.split()[0]} goes with --fail-if-worse")
           for option in ("--max-drop 1", "--gate-by lower")),
         *((f"compare full.npz half.npz --fail-if-worse --max-drop {wrong}",

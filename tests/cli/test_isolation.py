@@ -53,8 +53,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def board(*words: object) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(passed(*BOARD, *words))
-    return found
+    result: dict[str, Any] = json.loads(passed(*BOARD, *words))
+    return result
 
 
 def has_ended(pid: int) -> bool:
@@ -79,9 +79,9 @@ def test_a_child_can_end_in_any_way_and_the_others_stand(folder: Path, monkeypat
         "flood": f"flood.npy: its process printed more than {isolation.MOST_BYTES} bytes",
         **dict.fromkeys(("silent", "beyond", "other", "text", "list", "nested", "loud"), "its process gave no answer"),
     }
-    found = board(*(f"{name}.npy" for name in endings), "good.npy")
-    assert found["refused"] == endings
-    assert [system["name"] for system in found["public"]] == ["good"]
+    result = board(*(f"{name}.npy" for name in endings), "good.npy")
+    assert result["refused"] == endings
+    assert [system["name"] for system in result["public"]] == ["good"]
     start = time.monotonic()
     hung = run(*BOARD, "--time", 0.1, "hang.npy")
     assert json.loads(hung.stdout)["refused"] == {"hang": "hang.npy took longer than 0.1 s (--time)"}
@@ -141,8 +141,8 @@ def test_the_process_gets_the_options_and_no_module_of_the_folder(folder: Path) 
         rows.astype(np.float64), labels, distance="cityblock", singletons="zero", average="class",
         ties=dh.Rounded("float16", of="distance"), measures="mAP",
     )  # fmt: skip
-    found = board(*options, "--", "-rows.csv")
-    assert (found["refused"], found["public"][0]["measures"]) == ({}, {"mAP": round(100 * expected["mAP"].lower, 2)})
+    result = board(*options, "--", "-rows.csv")
+    assert (result["refused"], result["public"][0]["measures"]) == ({}, {"mAP": round(100 * expected["mAP"].lower, 2)})
 
 
 @pytest.mark.slow

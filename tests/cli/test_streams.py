@@ -77,9 +77,9 @@ NOT_TEXT = "standard input is read for runs and tables of text alone, but is '-'
 def test_what_cannot_be_streamed_is_one_line(folder: Path, line: str, said: str) -> None:
     (folder / "qrels").write_text("q 0 a 1\nq 0 b 0\n")
     (folder / "run").write_text("q Q0 a 1 0.9 tag\n")
-    status, out, found = shell(folder, line)
-    assert (status, out, found.count("\n")) == (2, "", 1)
-    assert said in found
+    status, out, result = shell(folder, line)
+    assert (status, out, result.count("\n")) == (2, "", 1)
+    assert said in result
 
 
 @pytest.mark.parametrize(

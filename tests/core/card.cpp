@@ -40,7 +40,7 @@ struct Example {
 void compare(const Example &example, bool openable, bool weighed, int room, int n_thread) {
     const int n_slot = example.n_edge + 1;
     std::vector<int> counts(static_cast<std::size_t>(example.n_row * n_slot), -7), wanted(counts.size());
-    std::vector<int> found(static_cast<std::size_t>(1 + 3 * room));
+    std::vector<int> result(static_cast<std::size_t>(1 + 3 * room));
     std::set<std::array<int, 3>> open, listed;
     for (int row = 0; row < example.n_row; ++row)
         for (int column = 0; column < example.n_column; ++column) {
@@ -53,11 +53,11 @@ void compare(const Example &example, bool openable, bool weighed, int room, int 
         }
     launch(count_rows, example.n_row, n_thread, example.scores.data(), example.edges.data(),
            weighed ? example.weight.data() : nullptr, example.n_column, example.n_edge, openable ? 1 : 0, room,
-           counts.data(), found.data());
+           counts.data(), result.data());
     CHECK(counts == wanted);
-    CHECK(found[0] == static_cast<int>(open.size()));
+    CHECK(result[0] == static_cast<int>(open.size()));
     for (std::size_t p = 0; p < std::min(open.size(), static_cast<std::size_t>(room)); ++p)
-        listed.insert({found[3 * p + 1], found[3 * p + 2], found[3 * p + 3]});
+        listed.insert({result[3 * p + 1], result[3 * p + 2], result[3 * p + 3]});
     CHECK(listed.size() == std::min(open.size(), static_cast<std::size_t>(room)));
     CHECK(std::includes(open.begin(), open.end(), listed.begin(), listed.end()));
 }

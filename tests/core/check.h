@@ -1,9 +1,9 @@
-// What a test of a loop needs: a name, a check, and numbers that are hard on loops.
+// The parts of a test of a loop: a name, a check, and numbers that are hard on loops.
 //
 //     TEST(sums_of_nothing) { CHECK(digits({}).count == 0); }
 //
-// Arrays are std::vectors of exactly the length that a loop is told, so that AddressSanitizer sees the first step past their
-// end. Every test also runs in several threads at once, for ThreadSanitizer: it shares nothing that it writes.
+// Arrays are std::vectors of exactly the length that a loop is given, so that AddressSanitizer sees the first step past
+// their end. Every test also runs in several threads at once, for ThreadSanitizer: it shares nothing that it writes.
 #pragma once
 
 #include <cstdint>

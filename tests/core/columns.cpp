@@ -165,19 +165,19 @@ TEST(groups_are_collected) {
             for (std::int64_t offset : offsets) starts.push_back(15 * offset);
             std::vector<std::uint8_t> bytes(15 * n);
             Numbers of_queries[4];
-            for (Numbers &each : of_queries) each.resize(at(n_query));
+            for (Numbers &counted : of_queries) counted.resize(at(n_query));
             const PackedGroups packed{starts, bytes, of_queries[0], of_queries[1], of_queries[2], of_queries[3], -1};
             collect_groups(queries, n_group, relevant.view(), {counts.view(), counts.view(), 2, 1}, packed);
             unpack_groups(packed, queries, {closer, closer_relevant, tied, tied_relevant});
             for (Index i = 0; i < n_query; ++i)
                 for (Index g = 0; g < n_group[at(i)]; ++g) {
-                    const std::size_t place = at(offsets[at(i)] + n_group[at(i)] - 1 - g);
+                    const std::size_t position = at(offsets[at(i)] + n_group[at(i)] - 1 - g);
                     std::int64_t above = 0, seen = 0;
                     for (Index slot = 2 * g + 2; slot <= 2 * width; ++slot) above += counts.at(i, slot);
                     for (Index other = g + 1; other < n_group[at(i)]; ++other) seen += relevant.at(i, other);
-                    CHECK(closer[place] == above + seen && closer_relevant[place] == seen);
-                    CHECK(tied[place] == counts.at(i, 2 * g + 1) + relevant.at(i, g));
-                    CHECK(tied_relevant[place] == relevant.at(i, g));
+                    CHECK(closer[position] == above + seen && closer_relevant[position] == seen);
+                    CHECK(tied[position] == counts.at(i, 2 * g + 1) + relevant.at(i, g));
+                    CHECK(tied_relevant[position] == relevant.at(i, g));
                 }
         }
 }
@@ -194,8 +194,8 @@ std::vector<Numbers> groups_of(const Numbers &keys, const Numbers &grades) {
         Numbers group(4, 0);
         for (std::size_t j = 0; j < keys.size(); ++j) {
             if (grades[j] < 0 || keys[j] < level) continue;
-            const std::size_t place = keys[j] > level ? 0 : 2;
-            ++group[place], group[place + 1] += grades[j] > 0;
+            const std::size_t position = keys[j] > level ? 0 : 2;
+            ++group[position], group[position + 1] += grades[j] > 0;
         }
         out.push_back(group);
     }
@@ -225,10 +225,10 @@ TEST(scores_are_counted) {
                 Padded<std::int64_t> groups(n * width, 4, 0), by_grade(n * width, 2, 0);
                 std::fill(groups.numbers.begin(), groups.numbers.end(), 0);
                 std::fill(by_grade.numbers.begin(), by_grade.numbers.end(), 0);
-                const Index found =
+                const Index result =
                     count_groups(keys.view(), grades.view(), values, {n_group, n_ranked, groups.view(), by_grade.view()});
-                CHECK(found == static_cast<Index>(wanted.size()));
-                for (Index g = 0; g < found; ++g) {
+                CHECK(result == static_cast<Index>(wanted.size()));
+                for (Index g = 0; g < result; ++g) {
                     for (Index k = 0; k < 4; ++k) CHECK(groups.at(g, k) == wanted[at(g)][at(k)]);
                     CHECK(by_grade.at(g, 0) + by_grade.at(g, 1) == groups.at(g, 3));
                 }
@@ -246,7 +246,7 @@ TEST(small_groups_are_ranked) {
                 for (Index j = 0; j < n; ++j) scores.set(i, j, static_cast<double>(random.below(5))), bounds.set(i, j, 0);
             }
             Padded<std::int64_t> arrays(4, n * n, 1);
-            const Index found = rank_group(scores.view(), bounds.view(), columns, classes, n_group, arrays.view());
+            const Index result = rank_group(scores.view(), bounds.view(), columns, classes, n_group, arrays.view());
             Index g = 0;
             for (Index i = 0; i < n; ++i) {
                 Numbers keys, graded;
@@ -259,7 +259,7 @@ TEST(small_groups_are_ranked) {
                     ++g;
                 }
             }
-            CHECK(found == g && arrays.padding_is_untouched());
+            CHECK(result == g && arrays.padding_is_untouched());
             if (n > 2) {
                 bounds.set(0, 1, 10);
                 CHECK(rank_group(scores.view(), bounds.view(), columns, classes, n_group, arrays.view()) == -1);

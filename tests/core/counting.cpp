@@ -7,9 +7,9 @@
 
 #include "check.h"
 #include "counting/edges.h"
-#include "counting/open_items.h"
 #include "counting/same_pattern.h"
 #include "counting/tiles.h"
+#include "counting/undecided.h"
 #include "ties/groups.h"
 
 namespace {
@@ -21,21 +21,21 @@ constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
 /// Cuts of some rows at whole numbers, each of them where scores are integers; some rows have fewer than others.
 struct RandomCuts {
-    RandomCuts(Index n, Index width, double reach, Random &random) : low(n, width, 1), high(n, width, 2) {
+    RandomCuts(Index n, Index width, double tolerance, Random &random) : low(n, width, 1), high(n, width, 2) {
         for (Index i = 0; i < n; ++i) {
             double value = static_cast<double>(-random.below(2 * width + 2));
             const Index used = width == 0 || random.below(3) > 0 ? width : random.below(width + 1);
             for (Index g = 0; g < width; ++g) {
                 value += static_cast<double>(1 + random.below(3));
-                low.set(i, g, g < used ? value - reach : INFINITE);
-                high.set(i, g, g < used ? (reach == 0 ? next_number(value) : value + reach) : INFINITE);
+                low.set(i, g, g < used ? value - tolerance : INFINITE);
+                high.set(i, g, g < used ? (tolerance == 0 ? next_number(value) : value + tolerance) : INFINITE);
             }
         }
     }
     Padded<double> low, high;
 };
 
-/// What count_tile is told of some rows.
+/// The tables that count_tile reads.
 template <class T>
 struct RandomTables {
     RandomTables(Index n, Index width, bool closed_, Random &random)
@@ -43,8 +43,8 @@ struct RandomTables {
           closed(closed_),
           edges(n, 2 * width + 1, 0),
           codes(n, 2 * width <= FEW_EDGES ? 1 : 512, 0),
-          base(static_cast<std::size_t>(n)),
-          scale(static_cast<std::size_t>(n)) {
+          base(at(n)),
+          scale(at(n)) {
         const std::vector<Errors> errors(base.size(), {closed ? 0 : 0.125, INFINITE, closed ? 0 : 0.125});
         n_edge = build_edges<T>(cuts.low.view(), cuts.high.view(), errors, closed, edges.view());
         if (codes.columns > 1) build_bins<T>(edges.view(), closed, base, scale, codes.view());
@@ -82,7 +82,7 @@ Open count_one_by_one(const Padded<T> &tile, const std::vector<std::int32_t> &we
             if (slot % 2 == 1 && !tables.closed)
                 open.emplace_back(i, j, slot);
             else
-                counts.set(i, slot, counts.at(i, slot) + weight[static_cast<std::size_t>(j)]);
+                counts.set(i, slot, counts.at(i, slot) + weight[at(j)]);
         }
     std::sort(open.begin(), open.end());
     return open;
@@ -127,7 +127,7 @@ void a_tile_is_counted(CountTile<T> count_tile, Index n, Index m, Index width, b
     for (Index i = 0; i < n; ++i) {
         const std::vector<std::int32_t> of_row = {0, out.empty() ? 1 : START + out[0], out.empty() ? 2 : START + out[1],
                                                   9999};
-        for (Index k = 0; k < 4; ++k) excluded.set(i, k, of_row[static_cast<std::size_t>(k)]);
+        for (Index k = 0; k < 4; ++k) excluded.set(i, k, of_row[at(k)]);
     }
     Padded<std::int32_t> counts = no_counts(n, width), wanted = no_counts(n, width);
     const Open open = count_one_by_one(tile, weight, out, tables, wanted);
@@ -159,40 +159,40 @@ TEST(more_slots_than_codes) {
 }
 
 template <class T>
-void is_turned(void (*transpose)(Matrix<const T>, Matrix<T>), Index n, Index m, Random &random) {
+void is_transposed(void (*transpose)(Matrix<const T>, Matrix<T>), Index n, Index m, Random &random) {
     Padded<T> tile(n, m, random.below(3)), out(m, n, random.below(3));
     for (Index i = 0; i < n; ++i)
         for (Index j = 0; j < m; ++j) tile.set(i, j, random.number<T>());
     transpose(tile.view(), out.view());
-    bool turned = true;
+    bool transposed = true;
     for (Index i = 0; i < n; ++i)
-        for (Index j = 0; j < m; ++j) turned &= same(tile.at(i, j), out.at(j, i));
-    CHECK(turned && out.padding_is_untouched());
+        for (Index j = 0; j < m; ++j) transposed &= same(tile.at(i, j), out.at(j, i));
+    CHECK(transposed && out.padding_is_untouched());
 }
 
-TEST(tiles_are_turned) {
+TEST(tiles_are_transposed) {
     Random random(22);
     for (Index n : {0, 1, 2, 3, 4, 8, 15, 16, 17, 33})
         for (Index m : {0, 1, 2, 3, 4, 8, 15, 16, 17, 33}) {
-            is_turned<float>(counting_loops().transpose_single, n, m, random);
-            is_turned<double>(counting_loops().transpose_double, n, m, random);
+            is_transposed<float>(counting_loops().transpose_single, n, m, random);
+            is_transposed<double>(counting_loops().transpose_double, n, m, random);
         }
 }
 
-/// Whether two neighbouring intervals of a row have an edge in common.
+/// True if two neighbouring intervals of a row have an edge in common.
 template <class T>
 bool touch(const Padded<T> &edges, Index i, Index below) {
     return !(edges.at(i, 2 * below + 1) < edges.at(i, 2 * below + 2));
 }
 
 template <class T>
-void intervals_are_those_that_touch(Index n, Index m, Index width, double reach, Random &random) {
+void intervals_are_those_that_touch(Index n, Index m, Index width, double tolerance, Random &random) {
     RandomTables<T> tables(n, width, false, random);
-    const std::vector<Errors> errors(tables.base.size(), {reach, INFINITE, reach});
+    const std::vector<Errors> errors(tables.base.size(), {tolerance, INFINITE, tolerance});
     build_edges<T>(tables.cuts.low.view(), tables.cuts.high.view(), errors, false, tables.edges.view());
     for (Index p = 0; p < n * m; ++p) {
         const Index i = p / m, g = random.below(width);
-        const auto [first, last] = intervals_of_open<T>(2 * g + 1, tables.edges.view().row(i), tables.cuts.low.view()[i]);
+        const auto [first, last] = intervals_of_slot<T>(2 * g + 1, tables.edges.view().row(i), tables.cuts.low.view()[i]);
         CHECK(0 <= first && first <= g && g < last && last <= width);
         if (tables.cuts.low.at(i, g) == INFINITE) continue;  // no item is open there
         for (Index k = first; k + 1 < last; ++k) CHECK(touch(tables.edges, i, k));
@@ -201,14 +201,14 @@ void intervals_are_those_that_touch(Index n, Index m, Index width, double reach,
     }
 }
 
-TEST(open_items_lie_in_intervals_that_touch) {
+TEST(undecided_items_lie_in_intervals_that_touch) {
     Random random(24);
     for (Index n : {1, 2, 9})
         for (Index m : {0, 1, 17})
             for (Index width : {1, 3, 9})
-                for (double reach : {0.125, 0.75, 2.0}) {
-                    intervals_are_those_that_touch<float>(n, m, width, reach, random);
-                    intervals_are_those_that_touch<double>(n, m, width, reach, random);
+                for (double tolerance : {0.125, 0.75, 2.0}) {
+                    intervals_are_those_that_touch<float>(n, m, width, tolerance, random);
+                    intervals_are_those_that_touch<double>(n, m, width, tolerance, random);
                 }
 }
 
@@ -220,7 +220,7 @@ TEST(single_items_are_placed) {
             std::vector<std::int64_t> rows, guess, weight;
             std::vector<double> scores, errors;
             Padded<std::int32_t> counts = no_counts(3, width), wanted = no_counts(3, width);
-            Padded<std::int64_t> found(3, n_item, 1);
+            Padded<std::int64_t> result(3, n_item, 1);
             std::vector<Index> open;
             for (Index p = 0; p < n_item; ++p) {
                 const Index row = random.below(3);
@@ -235,10 +235,10 @@ TEST(single_items_are_placed) {
                 else
                     open.push_back(p);
             }
-            const Index n = open_item_loops().place_pairs(
-                {rows, guess, scores, errors, weight}, {cuts.low.view(), cuts.high.view(), counts.view()}, 1, found.view());
+            const Index n = undecided_loops().place_pairs(
+                {rows, guess, scores, errors, weight}, {cuts.low.view(), cuts.high.view(), counts.view()}, 1, result.view());
             CHECK(n == static_cast<Index>(open.size()));
-            for (Index q = 0; q < n; ++q) CHECK(found.at(0, q) == open[static_cast<std::size_t>(q)]);
+            for (Index q = 0; q < n; ++q) CHECK(result.at(0, q) == open[at(q)]);
             CHECK(counts.numbers == wanted.numbers);
         }
 }
@@ -257,15 +257,15 @@ TEST(rows_of_the_same_pattern) {
             Padded<double> left_values(n, LEVELS, 0), right_values(m, LEVELS, 0);
             level_masks<float>(left.view(), left_masks.view(), left_values.view());
             level_masks<float>(right.view(), right_masks.view(), right_values.view());
-            std::vector<std::int32_t> of_left(n), of_right(m), kind(m), found(n * n_group), weight(m, 2);
+            std::vector<std::int32_t> of_left(n), of_right(m), kind(m), result(n * n_group), weight(m, 2);
             for (auto *numbers : {&of_left, &of_right, &kind})
                 for (std::int32_t &number : *numbers) number = static_cast<std::int32_t>(random.below(3)) - 1;
             const PlacedRows placed{left_masks.view(), right_masks.view(),   of_left, of_right, kind,
                                     differences,       random.below(2) == 0, LEVELS};
             std::vector<std::int64_t> rows, columns;
             for (Index p = 0; p < n * n_group; ++p) rows.push_back(p / n_group), columns.push_back(random.below(m));
-            Padded<std::uint16_t> meetings(n * n_group, MEETINGS, 0);
-            pattern_loops().count_meetings(placed, rows, columns, meetings.view(), found);
+            Padded<std::uint16_t> match_counts(n * n_group, MATCH_COUNTS, 0);
+            pattern_loops().count_matches(placed, rows, columns, match_counts.view(), result);
             Padded<std::int32_t> opened(3, n * m, 1), counts = no_counts(n, n_group);
             for (Index p = 0; p < n * m; ++p) {
                 const std::int32_t slot = static_cast<std::int32_t>(2 * random.below(n_group) + 1);
@@ -273,9 +273,10 @@ TEST(rows_of_the_same_pattern) {
                 opened.set(2, p, slot);
             }
             std::vector<double> scores(n * m, 1.0);
-            const Matrix<const std::uint16_t> of_groups{meetings.numbers.data(), n, n_group * MEETINGS, n_group * MEETINGS};
+            const Matrix<const std::uint16_t> of_groups{match_counts.numbers.data(), n, n_group * MATCH_COUNTS,
+                                                        n_group * MATCH_COUNTS};
             const Index n_left = pattern_loops().count_same_pattern(
-                opened.view(), scores, placed, {of_groups, {found.data(), n, n_group, n_group}}, weight, counts.view());
+                opened.view(), scores, placed, {of_groups, {result.data(), n, n_group, n_group}}, weight, counts.view());
             std::int32_t settled = 0;
             for (Index i = 0; i < n; ++i)
                 for (Index slot = 0; slot <= 2 * n_group; ++slot) settled += counts.at(i, slot);

@@ -1,4 +1,5 @@
-// What count.cu needs of CUDA, as plain C++: a block of threads is threads of this process, one block after the other.
+// The parts of CUDA that count.cu uses, as plain C++: a block of threads is threads of this process, one block after the
+// other.
 //
 // Include this, and then the kernel, at global scope. One launch runs at a time.
 #pragma once

@@ -118,7 +118,7 @@ void one_row_after_the_other(Index n, Index dim, Random &random) {
     fill(rows, random, false);
     for (Index i = 0; i < n; ++i)
         for (Index k = 0; k < dim; ++k) twice.set(i, k, rows.at(i, k) == 0 ? -T(0) : 2 * rows.at(i, k));
-    const auto size = static_cast<std::size_t>(n);
+    const auto size = at(n);
     std::vector<std::uint64_t> hashes(size), others(size);
     hash_rows<T>(rows.view(), true, hashes);
     hash_rows<T>(twice.view(), true, others);
@@ -126,7 +126,7 @@ void one_row_after_the_other(Index n, Index dim, Random &random) {
     hash_rows<T>(rows.view(), false, hashes);
     const auto equal = std::make_unique<bool[]>(size);
     same_rows<T>(rows.view(), twice.view(), true, {equal.get(), size});
-    for (Index i = 0; i < n; ++i) CHECK(equal[static_cast<std::size_t>(i)]);
+    for (Index i = 0; i < n; ++i) CHECK(equal[at(i)]);
     std::vector<double> units(size), unit(1);
     CHECK(integer_units<T>(rows.view(), unit, 100) <= 4);
     if (n != 1) CHECK(integer_units<T>(rows.view(), units, 100) <= 4);
@@ -168,12 +168,12 @@ template <class T>
 void tangents_are_orthogonal(Index n, Index dim, Random &random) {
     Padded<T> rows(n, dim, random.below(3));
     Padded<double> out(n, dim, random.below(3));
-    std::vector<double> centre(static_cast<std::size_t>(dim), 1.0), spread(static_cast<std::size_t>(n));
+    std::vector<double> centre(at(dim), 1.0), size(at(n));
     for (Index i = 0; i < n; ++i)
         for (Index k = 0; k < dim; ++k) rows.set(i, k, static_cast<T>(1 + 0x1p-10 * static_cast<double>(random.below(9))));
-    tangents<T>(rows.view(), centre, out.view(), spread);
+    tangents<T>(rows.view(), centre, out.view(), size);
     CHECK(out.padding_is_untouched());
-    for (double size : spread) CHECK(dim == 0 || (size >= 0 && size < 0.01));
+    for (double length : size) CHECK(dim == 0 || (length >= 0 && length < 0.01));
 }
 
 TEST(single_rows) {

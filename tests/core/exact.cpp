@@ -83,7 +83,7 @@ TEST(ratios_are_compared_to_the_last_limb) {
     Random random(37);
     Wide a, x, b, y, more;
     for (int length : {1, 3, 4, 5, 19, 20, 21, 66})
-        for (int place : {0, 1, 3, 4, 18, 20, 65}) {
+        for (int position : {0, 1, 3, 4, 18, 20, 65}) {
             write_long(length, random, a), write_long(length, random, x);
             CHECK(compare_ratios(a, x, a, x) == 0);
             more.set(3, 0);
@@ -91,8 +91,8 @@ TEST(ratios_are_compared_to_the_last_limb) {
             more.set(9, 0);
             multiply(x, more, y);
             CHECK(compare_ratios(a, x, b, y) == 0 && compare_ratios(b, y, a, x) == 0);  // a/√x = 3a/√9x
-            if (place >= y.length) continue;
-            y.limbs[place] ^= 2;  // larger or smaller by little
+            if (position >= y.length) continue;
+            y.limbs[position] ^= 2;  // larger or smaller by little
             multiply(x, more, b);
             const int order = compare(b, y);
             more.set(3, 0);
@@ -146,11 +146,11 @@ void sums_are_exact(Index n, Index m, Index dim, int bits, Random &random) {
     for (Index i = 0; i < n; ++i) {
         sums.set_query(row(left, i));
         for (Index j = 0; j < m; ++j) {
-            const Whole128 dot = product(left, i, right, j), apart = difference(left, i, right, j);
+            const Whole128 dot = product(left, i, right, j), distance = difference(left, i, right, j);
             CHECK(write(sums.product(row(right, j)), out) == sign_of(dot));
             CHECK(is(out, static_cast<Natural128>(dot < 0 ? -dot : dot)));
-            CHECK(write(sums.difference(row(right, j)), out) == -sign_of(apart));
-            CHECK(is(out, static_cast<Natural128>(apart)));
+            CHECK(write(sums.difference(row(right, j)), out) == -sign_of(distance));
+            CHECK(is(out, static_cast<Natural128>(distance)));
         }
     }
 }
@@ -183,7 +183,7 @@ TEST(long_sums_are_exact) {
         }
 }
 
-TEST(numbers_far_apart_are_exact) {
+TEST(numbers_of_distant_sizes_are_exact) {
     Random random(33);
     constexpr double SIZES_OF_NUMBERS[] = {0x1p-1074, 0x1p-1000, 0x1p-300, 1, 0x1p300, 0x1.fffffffffffffp1023};
     for (Index dim : DIMS) {
@@ -228,11 +228,11 @@ TEST(sums_of_digits_are_estimated) {
         const int sign_a = write(a, x), sign_b = write(b, y), sign = round % 2 == 0 ? 1 : -1;
         CHECK(compare(a, b) == add_signed(sign_a, x, -sign_b, y, sum));
         const int wanted = add_signed(sign_a, x, sign * sign_b, y, sum);
-        const Estimate found = estimate_of_sum(a, sign, b);
-        CHECK((found.value > 0) - (found.value < 0) == wanted);
+        const Estimate result = estimate_of_sum(a, sign, b);
+        CHECK((result.value > 0) - (result.value < 0) == wanted);
         if (wanted == 0) continue;
-        CHECK(std::abs(found.value) >= 0.25 && std::abs(found.value) <= 2);
-        about.set(static_cast<Limb>(std::ldexp(std::abs(found.value), 60)), found.exponent - 60);
+        CHECK(std::abs(result.value) >= 0.25 && std::abs(result.value) <= 2);
+        about.set(static_cast<Limb>(std::ldexp(std::abs(result.value), 60)), result.exponent - 60);
         add_signed(1, about, -1, sum, off);
         CHECK(off.length == 0 || Natural(off).top() <= Natural(sum).top() - 51);
     }
@@ -264,7 +264,7 @@ Source source_of(Padded<T> &rows) {
     return source;
 }
 
-const std::atomic<bool> GO_ON{false};
+const std::atomic<bool> NEVER_STOP{false};
 
 /// All pairs of rows compare the same in every representation, and as wanted(i, j, k) says of items j and k of query i,
 /// unless that is null.
@@ -273,8 +273,8 @@ void representations_agree(KeyKind kind, Padded<T> &left, Padded<T> &right, Want
     const ExactPairs pairs(kind, source_of(left), source_of(right), false);
     for (Index i = 0; i < left.rows; ++i) {
         const std::vector<std::int64_t> query(at(right.rows), i), item = first(right.rows);
-        const std::vector<Dot2Number> about = pairs.about(query, item, GO_ON);
-        const Roots roots = pairs.closeness(query, item, GO_ON);
+        const std::vector<Dot2Number> about = pairs.about(query, item, NEVER_STOP);
+        const Roots roots = pairs.closeness(query, item, NEVER_STOP);
         CHECK(roots.size() == right.rows);
         for (Index j = 0; j < right.rows; ++j)
             for (Index k = 0; k < right.rows; ++k) {
@@ -326,7 +326,7 @@ TEST(representations_of_small_integers_agree) {
 
 /// Numbers whose bits lie within `span` below 1, of rows that often tie: there are few different ones.
 template <class T>
-Padded<T> spread(Index n, Index dim, int span, Random &random) {
+Padded<T> size(Index n, Index dim, int span, Random &random) {
     Padded<T> rows(n, dim, random.below(3));
     constexpr int DIGITS = std::numeric_limits<T>::digits;
     for (Index i = 0; i < n; ++i)
@@ -345,10 +345,10 @@ TEST(representations_of_long_numbers_agree) {
         for (Index dim : DIMS)
             for (int span : {1, 57, 63, 70, 140, 1000}) {
                 const auto any = [](Index, Index, Index, int order) { return order; };
-                Padded<double> left = spread<double>(2, dim, span, random), right = spread<double>(7, dim, span, random);
+                Padded<double> left = size<double>(2, dim, span, random), right = size<double>(7, dim, span, random);
                 representations_agree(kind, left, right, any);
-                Padded<float> narrow = spread<float>(2, dim, std::min(span, 140), random);
-                Padded<float> others = spread<float>(7, dim, std::min(span, 140), random);
+                Padded<float> narrow = size<float>(2, dim, std::min(span, 140), random);
+                Padded<float> others = size<float>(7, dim, std::min(span, 140), random);
                 representations_agree(kind, narrow, others, any);
             }
 }
@@ -363,10 +363,10 @@ TEST(double_double_is_within_its_error) {
             const ExactPairs pairs(KeyKind::distance, source_of(left), source_of(right), false);
             for (Index i = 0; i < 2; ++i)
                 for (Index j = 0; j < m; ++j) {
-                    const Dot2Number found =
-                        pairs.about(std::vector<std::int64_t>{i}, std::vector<std::int64_t>{j}, GO_ON)[0];
+                    const Dot2Number result =
+                        pairs.about(std::vector<std::int64_t>{i}, std::vector<std::int64_t>{j}, NEVER_STOP)[0];
                     const auto wanted = static_cast<double>(key(KeyKind::distance, left, i, right, j).number);
-                    CHECK(found.value * 0x1p18 == wanted && found.error == 0);  // small integers lose nothing
+                    CHECK(result.value * 0x1p18 == wanted && result.error == 0);  // small integers lose nothing
                 }
         }
 }

@@ -18,10 +18,10 @@ struct Found {
 
 Found find(const std::string &text, LineForm form, std::size_t room) {
     std::vector<std::uint8_t> bytes(text.begin(), text.end());
-    Found found{0, 0, std::vector<std::int64_t>(6 * room), std::vector<std::int64_t>(room), std::vector<double>(room)};
-    std::tie(found.n_line, found.n_run) =
-        find_fields(bytes, form, {found.places.data(), static_cast<Index>(room), 6, 6}, found.numbers, found.firsts);
-    return found;
+    Found result{0, 0, std::vector<std::int64_t>(6 * room), std::vector<std::int64_t>(room), std::vector<double>(room)};
+    std::tie(result.n_line, result.n_run) =
+        find_fields(bytes, form, {result.places.data(), static_cast<Index>(room), 6, 6}, result.numbers, result.firsts);
+    return result;
 }
 
 constexpr LineForm RUN{6, 4, true, false}, QRELS{4, 3, false, true};
@@ -45,14 +45,14 @@ TEST(random_lines_are_found) {
                     blank() + "1" + blank() + numbers.back() + blank() + "tag" + (random.below(2) == 0 ? " of it" : "");
             if (i + 1 < n_line || random.below(2) == 0) text += "\n";
         }
-        const Found found = find(text, RUN, static_cast<std::size_t>(n_line));
-        CHECK(found.n_line == n_line && found.n_run == n_run);
+        const Found result = find(text, RUN, static_cast<std::size_t>(n_line));
+        CHECK(result.n_line == n_line && result.n_run == n_run);
         for (std::size_t i = 0; i < documents.size(); ++i) {
-            const auto at = static_cast<std::size_t>(found.places[6 * i + 2]),
-                       end = static_cast<std::size_t>(found.places[6 * i + 3]);
+            const auto at = static_cast<std::size_t>(result.places[6 * i + 2]),
+                       end = static_cast<std::size_t>(result.places[6 * i + 3]);
             CHECK(text.substr(at, end - at) == documents[i]);
             const double number = std::strtod(numbers[i].c_str(), nullptr);
-            CHECK(found.numbers[i] != found.numbers[i] || same(found.numbers[i], number));
+            CHECK(result.numbers[i] != result.numbers[i] || same(result.numbers[i], number));
         }
     }
 }

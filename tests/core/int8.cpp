@@ -15,10 +15,10 @@ using namespace deadheat::tests;
 using Places = std::set<std::pair<std::int32_t, std::int32_t>>;
 
 Places places(const std::vector<std::int32_t> &listed) {
-    Places found;
-    for (std::size_t p = 0; p < listed.size(); p += 2) found.insert({listed[p], listed[p + 1]});
-    CHECK(found.size() * 2 == listed.size());
-    return found;
+    Places result;
+    for (std::size_t p = 0; p < listed.size(); p += 2) result.insert({listed[p], listed[p + 1]});
+    CHECK(result.size() * 2 == listed.size());
+    return result;
 }
 
 /// Rows of any sizes; in some, what rounding leaves points all in one direction.
@@ -48,7 +48,7 @@ double length(const Padded<T> &rows, Index i) {
     return std::sqrt(product(rows, i, rows, i));
 }
 
-/// How far a product of int8 may be off at most, for rows of more than 50 dimensions.
+/// The error of a product of int8 at most, for rows of more than 50 dimensions.
 template <class T>
 double coarse(const Padded<T> &left, Index i, const Padded<T> &right, Index j) {
     const double a = length(left, i), b = length(right, j);
@@ -73,9 +73,9 @@ void reaching_is_found(Index n, Index m, Index dim, bool both, Random &random) {
         const Index i = random.below(n);
         column_limit[at(j)] = below(product(left, i, right, j) - row_offset[at(i)]);
     }
-    Reaching found{2 * at(n * m)};
-    int8_loops().reaching({a, 0, {row_limit, row_offset}}, {b, 0, {column_limit, column_offset}}, found);
-    const Places of_row = places(found.of_row), of_column = places(found.of_column);
+    Reaching result{2 * at(n * m)};
+    int8_loops().reaching({a, 0, {row_limit, row_offset}}, {b, 0, {column_limit, column_offset}}, result);
+    const Places of_row = places(result.of_row), of_column = places(result.of_column);
     bool none_missing = true, none_far = true;
     const auto look = [&](double score, double limit, bool listed, double off) {
         none_missing &= listed || score - std::fabs(score) * 1e-9 <= limit;
@@ -87,12 +87,12 @@ void reaching_is_found(Index n, Index m, Index dim, bool both, Random &random) {
             look(score - column_offset[at(j)], row_limit[at(i)], of_row.contains({i, j}), off);
             if (both) look(score - row_offset[at(i)], column_limit[at(j)], of_column.contains({i, j}), off);
         }
-    CHECK(found.all && none_missing);
+    CHECK(result.all && none_missing);
     CHECK(none_far);
     CHECK(both || of_column.empty());
 }
 
-TEST(rows_that_reach_a_limit) {
+TEST(rows_above_a_limit) {
     Random random(1);
     for (Index n : {0, 1, 5, 48, 97})
         for (Index m : {0, 1, 15, 49, 130})
@@ -102,31 +102,31 @@ TEST(rows_that_reach_a_limit) {
             }
 }
 
-TEST(nothing_reaches_what_is_far) {
+TEST(distant_rows_are_below_the_limits) {
     Random random(2);
     Padded<float> rows(60, 200, 0);
     for (Index i = 0; i < 60; ++i)
         for (Index k = 0; k < 200; ++k) rows.set(i, k, static_cast<float>(random.below(3) - 1));
-    const Int8Rows of = rounded_rows<float>(rows.view());
+    const Int8Rows rounded = rounded_rows<float>(rows.view());
     std::vector<float> most(60), zeros(60);
     for (Index i = 0; i < 60; ++i) most[at(i)] = static_cast<float>(0.9 * product(rows, i, rows, i));
-    Reaching found{3600};
-    int8_loops().reaching({of, 0, {most, zeros}}, {of, 0, {most, zeros}}, found);
+    Reaching result{3600};
+    int8_loops().reaching({rounded, 0, {most, zeros}}, {rounded, 0, {most, zeros}}, result);
     Places itself;
     for (std::int32_t i = 0; i < 60; ++i) itself.insert({i, i});
-    CHECK(places(found.of_row) == itself);
-    CHECK(places(found.of_column) == itself);
+    CHECK(places(result.of_row) == itself);
+    CHECK(places(result.of_column) == itself);
 }
 
 TEST(a_square_that_is_not_the_first) {
     Random random(3);
     Padded<float> rows = rows_of<float>(150, 40, random);
-    const Int8Rows of = rounded_rows<float>(rows.view());
+    const Int8Rows rounded = rounded_rows<float>(rows.view());
     std::vector<float> limit(40, 0.5F), offset(40);
     Reaching all{22500}, part{1600};
     std::vector<float> of_all(150, 0.5F), none(150);
-    int8_loops().reaching({of, 0, {of_all, none}}, {of, 0, {{}, none}}, all);
-    int8_loops().reaching({of, 48, {limit, offset}}, {of, 96, {{}, offset}}, part);
+    int8_loops().reaching({rounded, 0, {of_all, none}}, {rounded, 0, {{}, none}}, all);
+    int8_loops().reaching({rounded, 48, {limit, offset}}, {rounded, 96, {{}, offset}}, part);
     Places expected;
     for (const auto &[i, j] : places(all.of_row))
         if (i >= 48 && i < 88 && j >= 96 && j < 136) expected.insert({i - 48, j - 96});
@@ -136,11 +136,11 @@ TEST(a_square_that_is_not_the_first) {
 
 TEST(no_more_are_looked_for_than_matter) {
     Padded<float> rows(480, 8, 0);
-    const Int8Rows of = rounded_rows<float>(rows.view());
+    const Int8Rows rounded = rounded_rows<float>(rows.view());
     std::vector<float> limit(480, -1.0F), offset(480);
-    Reaching found{100};
-    int8_loops().reaching({of, 0, {limit, offset}}, {of, 0, {{}, offset}}, found);
-    CHECK(!found.all && found.of_row.size() > 200 && found.of_row.size() < 2 * 480 * 96);
+    Reaching result{100};
+    int8_loops().reaching({rounded, 0, {limit, offset}}, {rounded, 0, {{}, offset}}, result);
+    CHECK(!result.all && result.of_row.size() > 200 && result.of_row.size() < 2 * 480 * 96);
 }
 
 }  // namespace

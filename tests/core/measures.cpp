@@ -35,12 +35,12 @@ struct RandomProfile {
                 const auto all = static_cast<std::int64_t>(group.size());
                 const std::int64_t relevant = all - std::count(group.begin(), group.end(), 0);
                 if (relevant > 0) {
-                    const auto place = static_cast<Index>(closer.size());
+                    const auto position = static_cast<Index>(closer.size());
                     closer.push_back(seen), closer_relevant.push_back(seen_relevant);
                     tied.push_back(all), tied_relevant.push_back(relevant);
                     for (Index grade = 0; grade < N_GRADE; ++grade) {
                         const auto n = std::count(group.begin(), group.end(), static_cast<int>(grade + 1));
-                        by_grade.set(place, grade, n), counts[grade] += n;
+                        by_grade.set(position, grade, n), counts[grade] += n;
                     }
                 }
                 seen += all, seen_relevant += relevant;
@@ -219,7 +219,7 @@ TEST(measures_of_long_profiles_are_in_order) {
 TEST(single_groups_are_as_defined) {
     const Table table(128);
     std::vector<std::int64_t> k, n, size, m, slots;
-    std::vector<double> spread, variance, first;
+    std::vector<double> deviation, variance, first;
     for (int t = 2; t <= 6; ++t)
         for (int relevant = 1; relevant < t; ++relevant)
             for (int within = 1; within <= t; ++within)
@@ -247,7 +247,7 @@ TEST(single_groups_are_as_defined) {
                         sum += one, squares += one * one, orders += 1;
                         if (front <= within) reciprocal += 1.0 / (closer + front);
                     });
-                    spread.push_back(total), first.push_back(reciprocal / orders);
+                    deviation.push_back(total), first.push_back(reciprocal / orders);
                     variance.push_back(squares / orders - (sum / orders) * (sum / orders));
                 }
     std::vector<double> out(k.size());
@@ -255,7 +255,7 @@ TEST(single_groups_are_as_defined) {
     const auto is = [&](const std::vector<double> &wanted) {
         for (std::size_t g = 0; g < out.size(); ++g) CHECK(close(out[g], wanted[g]));
     };
-    discount_spreads(k, size, slots, table.numbers, out), is(spread);
+    discount_deviations(k, size, slots, table.numbers, out), is(deviation);
     precision_variances(k, n, size, m, slots, out), is(variance);
     first_last_hit_loops().slot_expectations({k, size, m, slots}, {1, false, false}, shift, out), is(first);
 }

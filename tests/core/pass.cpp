@@ -20,7 +20,7 @@ using namespace deadheat::tests;
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
-/// How a pass is made: what scores are known to, where rows are, what is junk, and how the work is cut up.
+/// The settings of a pass: what scores are known to, where rows are, what is junk, and how the work is cut up.
 struct Setting {
     KeyKind kind = KeyKind::product;
     bool exact = false;    // whether scores of the one level are exact; else of two that leave neighbours open
@@ -37,9 +37,9 @@ struct Setting {
 
 /// Leave one out of rows of small integers, whose products and squares are exact in any type.
 struct Data {
-    Data(Index n, Index dim, Index n_class, Index reach, const Setting &setting_, Random &random)
+    Data(Index n, Index dim, Index n_class, Index tolerance, const Setting &setting_, Random &random)
         : setting(setting_), rows(n, dim, 0) {
-        for (float &number : rows.numbers) number = static_cast<float>(random.below(2 * reach + 1) - reach);
+        for (float &number : rows.numbers) number = static_cast<float>(random.below(2 * tolerance + 1) - tolerance);
         for (Index i = 0; i < n; ++i) classes.push_back(i * n_class / n);
         for (Index i = 0; i < n && setting.far; ++i)
             for (Index k = 0; k < dim && i % 61 != 7; ++k)
@@ -67,7 +67,7 @@ struct Data {
 
     Index n() const { return rows.rows; }
     std::int64_t key_of(Index i, Index k) const { return static_cast<std::int64_t>(rows.at(i, k)); }
-    /// What ranks as the closeness does: twice the product, or that less the square of the item.
+    /// A number that ranks as the closeness does: twice the product, or that less the square of the item.
     std::int64_t key(Index i, Index j) const {
         std::int64_t product = 0;
         for (Index k = 0; k < rows.columns; ++k) product += key_of(i, k) * key_of(j, k);
@@ -75,19 +75,19 @@ struct Data {
     }
 
     Source source() const {
-        Source of;
-        of.n = n(), of.dim = rows.columns, of.stride = rows.stride;
+        Source made;
+        made.n = n(), made.dim = rows.columns, made.stride = rows.stride;
         if (!setting.read) {
-            of.memory = rows.numbers.data();
-            return of;
+            made.memory = rows.numbers.data();
+            return made;
         }
-        of.read = [this](Span<const std::int64_t> index, void *out) {
+        made.read = [this](Int64s index, void *out) {
             if (fails_after-- == 0) throw std::runtime_error("no rows");
             for (std::size_t p = 0; p < index.size(); ++p)
                 std::memcpy(static_cast<float *>(out) + static_cast<Index>(p) * rows.columns,
                             rows.numbers.data() + index[p] * rows.stride, at(rows.columns) * sizeof(float));
         };
-        return of;
+        return made;
     }
 
     Scores scores() const {
@@ -95,13 +95,14 @@ struct Data {
         made.query = made.item = {source(), ones, false};
         made.item_of_column = every;
         if (setting.kind == KeyKind::distance) made.offset = half;
-        const ScoreErrors errors{ones, ones, zeros, made.offset, 0, setting.open, INFINITE, INFINITE};
-        const BandErrors of_band{1, 0, INFINITE, 0, INFINITE, 0, 0};
+        const ScoreErrors errors{
+            .of_query = ones, .of_item = ones, .offset_error = zeros, .offset = made.offset, .tiny = setting.open};
+        const BandErrors of_band{.size = 1};
         if (setting.exact) {
-            made.levels = {{false, false, true, 4, false, errors}};
+            made.levels = {{false, false, true, 4, errors}};
             made.bands = {{0, n(), {of_band}}};
         } else {
-            made.levels = {{false, false, false, 4, false, errors}, {true, true, false, 4, false, errors}};
+            made.levels = {{false, false, false, 4, errors}, {true, true, false, 4, errors}};
             made.bands = {{0, n(), {of_band, of_band}}};
         }
         return made;
@@ -133,7 +134,7 @@ std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
     const ExactPairs exact(data.setting.kind, data.source(), data.source(), true);
     Problem problem{};
     problem.scores = &scores, problem.exact = data.setting.exact ? nullptr : &exact;
-    problem.n_column = data.n(), problem.weight = data.weight, problem.plain = true;
+    problem.weight = data.weight, problem.plain = true;
     problem.class_columns = {data.starts, data.keys, data.count};
     problem.query_class = problem.gallery_class = data.classes;
     problem.column_of_item = problem.itself = data.every;
@@ -176,12 +177,12 @@ std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
     Table<std::int64_t> arrays(4, total);
     const auto row = [&](Index k) { return Span<std::int64_t>(arrays.row(k), at(total)); };
     unpack_groups(into, data.every, {row(0), row(1), row(2), row(3)});
-    std::vector<std::vector<Numbers64>> found(n);
-    Index place = 0;
+    std::vector<std::vector<Numbers64>> result(n);
+    Index position = 0;
     for (std::size_t i = 0; i < n; ++i)
-        for (std::int64_t g = 0; g < into.n_group[i]; ++g, ++place)
-            found[i].push_back({arrays(0, place), arrays(1, place), arrays(2, place), arrays(3, place)});
-    return found;
+        for (std::int64_t g = 0; g < into.n_group[i]; ++g, ++position)
+            result[i].push_back({arrays(0, position), arrays(1, position), arrays(2, position), arrays(3, position)});
+    return result;
 }
 
 /// The same by comparing all with all.
@@ -206,9 +207,9 @@ std::vector<Numbers64> groups_of(const Data &data, Index query) {
 }
 
 void is_counted(const Data &data) {
-    const auto found = found_groups(data);
+    const auto result = found_groups(data);
     bool all = true;
-    for (Index i = 0; i < data.n(); ++i) all &= found[at(i)] == groups_of(data, i);
+    for (Index i = 0; i < data.n(); ++i) all &= result[at(i)] == groups_of(data, i);
     CHECK(all);
 }
 
@@ -305,7 +306,7 @@ TEST(a_piece_begins_when_those_that_it_waits_for_have_ended) {
             ended[at(i)] = true;
         };
         Threads(n, [] {}).each(N, work, after);
-        CHECK(!early && std::all_of(ended.begin(), ended.end(), [](const auto &each) { return each.load(); }));
+        CHECK(!early && std::all_of(ended.begin(), ended.end(), [](const auto &flag) { return flag.load(); }));
     }
 }
 

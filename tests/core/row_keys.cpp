@@ -1,4 +1,4 @@
-// Keys of a row of scores, compared with places and counts that are looked at one by one.
+// Keys of a row of scores, compared with places and counts that are examined one by one.
 #include "counting/row_keys.h"
 
 #include <algorithm>
@@ -18,9 +18,9 @@ void keys_are_of_what_is_ranked(Index n, Index few, Random &random) {
     const double largest = random.below(4) == 0 ? std::numeric_limits<double>::max() : 2;
     for (double &score : scores)
         score = random.below(few) == 0 ? largest : static_cast<double>(random.below(2001) - 1000) / 1000 * largest;
-    for (ColumnCounts &each : counts) {
-        each.ranked = random.below(few) == 0 ? static_cast<std::int32_t>(random.below(3)) : 1;
-        each.relevant = static_cast<std::int32_t>(random.below(each.ranked + 1));
+    for (ColumnCounts &counted : counts) {
+        counted.ranked = random.below(few) == 0 ? static_cast<std::int32_t>(random.below(3)) : 1;
+        counted.relevant = static_cast<std::int32_t>(random.below(counted.ranked + 1));
     }
     const auto [low, high] = row_key_loops().ends(scores);
     CHECK(low == *std::min_element(scores.begin(), scores.end()));
@@ -31,17 +31,18 @@ void keys_are_of_what_is_ranked(Index n, Index few, Random &random) {
     Index k = 0;
     bool right = true;
     for (Index column = 0; column < n; ++column) {
-        const ColumnCounts of = counts[at(column)];
-        if (of.ranked == 0) continue;
+        const ColumnCounts counted = counts[at(column)];
+        if (counted.ranked == 0) continue;
         if (k == n_key) break;
         const std::uint64_t key = keys[at(k++)];
-        const double place = scale > 0 ? std::min((scores[at(column)] - low) * scale, HIGHEST_PLACE) : 0;
-        right &= column_of(key) == column && is_one_item(key) == (of.ranked == 1) && is_relevant(key) == (of.relevant > 0);
-        right &= std::abs(static_cast<double>(place_of(key)) - place) <= 0.5;
+        const double position = scale > 0 ? std::min((scores[at(column)] - low) * scale, HIGHEST_PLACE) : 0;
+        right &= column_of(key) == column && is_one_item(key) == (counted.ranked == 1) &&
+                 is_relevant(key) == (counted.relevant > 0);
+        right &= std::abs(static_cast<double>(place_of(key)) - position) <= 0.5;
     }
     CHECK(right);
     CHECK(k == n_key);
-    CHECK(n_key == std::count_if(counts.begin(), counts.end(), [](ColumnCounts of) { return of.ranked > 0; }));
+    CHECK(n_key == std::count_if(counts.begin(), counts.end(), [](ColumnCounts counted) { return counted.ranked > 0; }));
 }
 
 TEST(row_keys) {

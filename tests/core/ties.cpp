@@ -15,8 +15,7 @@ constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
 /// Flags in rows of exactly that length.
 struct RandomFlags {
-    RandomFlags(Index n, Index width)
-        : rows(n), columns(width), numbers(std::make_unique<bool[]>(static_cast<std::size_t>(n * width))) {}
+    RandomFlags(Index n, Index width) : rows(n), columns(width), numbers(std::make_unique<bool[]>(at(n * width))) {}
     Flags view() { return {numbers.get(), rows, columns, columns}; }
     Index rows, columns;
     std::unique_ptr<bool[]> numbers;
@@ -45,7 +44,7 @@ struct RandomEntries {
             }
             std::stable_sort(places.begin(), places.end(),
                              [&](Index a, Index b) { return score.at(i, a) < score.at(i, b); });
-            for (Index j = 0; j < width; ++j) order.set(i, j, places[static_cast<std::size_t>(j)]);
+            for (Index j = 0; j < width; ++j) order.set(i, j, places[at(j)]);
         }
     }
     Entries view() { return {columns.view(), count.view(), irrelevant.view(), score.view(), bound.view()}; }
@@ -59,7 +58,7 @@ struct RandomEntries {
     RandomFlags starts;
 };
 
-/// Whether all scores from entry j on are surely above all before it.
+/// True if all scores from entry j on are surely above all before it.
 bool surely_above(const RandomEntries &entries, Index i, Index j) {
     for (Index before = 0; before < j; ++before)
         for (Index after = j; after < entries.score.columns && entries.count.at(i, after) > 0; ++after)
@@ -78,7 +77,7 @@ void entries_are_sorted(Index n, Index width, bool exact, Random &random) {
     Padded<std::int32_t> total(n, width, 1);
     for (Index i = 0; i < n; ++i)
         for (Index j = 0; j < width; ++j) {
-            CHECK(same(seen.score.at(i, j), before[static_cast<std::size_t>(i * seen.score.stride + seen.order.at(i, j))]));
+            CHECK(same(seen.score.at(i, j), before[at(i * seen.score.stride + seen.order.at(i, j))]));
             if (seen.count.at(i, j) > 0) CHECK(entries.starts.view()(i, j) == surely_above(seen, i, j));
             group.set(i, j, -1), first.set(i, j, -1), total.set(i, j, 0);
         }
@@ -110,14 +109,14 @@ TEST(entries_in_order) {
 
 void cuts_are_between_groups(Index n, Index width, bool one_bound, Random &random) {
     RandomEntries entries(n, width, false, random);
-    const auto size = static_cast<std::size_t>(n);
+    const auto size = at(n);
     std::vector<std::int64_t> n_entry(size), n_group(size);
-    std::vector<double> reach(size);
+    std::vector<double> tolerance(size);
     const auto zeros = std::make_unique<bool[]>(size);
-    single_items(entries.view(), n_entry, reach, {zeros.get(), size});
+    single_items(entries.view(), n_entry, tolerance, {zeros.get(), size});
     Padded<double> low(n, width, 1), high(n, width, 2), bound(n, one_bound ? 1 : width, 0);
     for (Index i = 0; i < n; ++i) {
-        const auto row = static_cast<std::size_t>(i);
+        const auto row = at(i);
         n_group[row] = random.below(width + 1);
         std::int64_t used = 0;
         for (Index j = 0; j < width; ++j) used += entries.count.at(i, j) > 0;
@@ -130,7 +129,7 @@ void cuts_are_between_groups(Index n, Index width, bool one_bound, Random &rando
     for (Index i = 0; i < n; ++i)
         for (Index g = 0; g < width; ++g) {
             const double value = entries.score.at(i, g), reached = bound.at(i, one_bound ? 0 : g);
-            if (g >= n_group[static_cast<std::size_t>(i)])
+            if (g >= n_group[at(i)])
                 CHECK(low.at(i, g) == INFINITE && high.at(i, g) == INFINITE);
             else
                 CHECK(low.at(i, g) <= value - reached && value + reached < high.at(i, g));
@@ -139,16 +138,15 @@ void cuts_are_between_groups(Index n, Index width, bool one_bound, Random &rando
     make_ascending(low.view(), high.view());
     for (Index i = 0; i < n; ++i)
         for (Index g = 0; g < width; ++g) {
-            CHECK(low.at(i, g) <= before[static_cast<std::size_t>(i * low.stride + g)]);
+            CHECK(low.at(i, g) <= before[at(i * low.stride + g)]);
             if (g > 0) CHECK(low.at(i, g - 1) <= low.at(i, g) && high.at(i, g - 1) <= high.at(i, g));
         }
     CHECK(low.padding_is_untouched() && high.padding_is_untouched());
     bool distinct = true;
     for (Index i = 0; i < n; ++i)
-        for (Index j = 1; j < n_entry[static_cast<std::size_t>(i)]; ++j)
-            distinct &= entries.score.at(i, j) - reach[static_cast<std::size_t>(i)] >
-                        entries.score.at(i, j - 1) + reach[static_cast<std::size_t>(i)];
-    CHECK(all_distinct(entries.score.view(), reach, n_entry) == distinct);
+        for (Index j = 1; j < n_entry[at(i)]; ++j)
+            distinct &= entries.score.at(i, j) - tolerance[at(i)] > entries.score.at(i, j - 1) + tolerance[at(i)];
+    CHECK(all_distinct(entries.score.view(), tolerance, n_entry) == distinct);
 }
 
 TEST(cuts_of_groups) {

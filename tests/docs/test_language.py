@@ -1,32 +1,28 @@
-"""One rule for the number, in the same words wherever it is given; and no phrase that reads as if translated."""
+"""The words of `words.py` everywhere, and one rule for the number, in the same words wherever it is given."""
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
 import pytest
 
+from tests.docs import words
+
 ROOT = Path(__file__).parents[2]
 REPORT = "Report `expected [lower, upper]`, or one number where they are equal."
 RANK = "Rank systems, gate releases and choose checkpoints by the lower bound"
-TEXTS = [
-    *(ROOT / name for name in ("README.md", "AGENTS.md", "CONTRIBUTING.md", "mkdocs.yml", "pyproject.toml")),
-    *(ROOT / "docs").rglob("*.md"),
-    *(path for kind in ("py", "html", "js", "cpp", "h") for path in (ROOT / "src").rglob(f"*.{kind}")),
-]
-INSTEAD = {  # what it should read, and how it once did
-    "Files work too": r"do as well as arrays",
-    "Integrations": r"at home where",
-    "It neither trains models nor does approximate search": r"trains nothing|searches nothing",
-    "excluded and reported": r"(left out|excluded|looked for),? and said",
-    "in unknown order": r"order that nobody knows",
-    "the score guaranteed under any tie-breaking": r"what no (order|tie)[^.]* falls? short of",
-    "submit": r"\bhand(s|ed|ing)? in\b",
-    "a shareable report": r"(page|report) to hand on",
-    "recomputed": r"\bcomput(e|es|ed|ing|ation)( \w+){0,5} anew\b",
-}
+FOLDERS = ("docs", "src/core", "src/deadheat", "tests", "benchmarks", "examples", "reproduce", "build_backend")
+FILES = (
+    "README.md",
+    "AGENTS.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "mkdocs.yml",
+    "mkdocs_hooks.py",
+    "pyproject.toml",
+    "conftest.py",
+)
 
 
 def test_every_page_that_gives_the_rule_for_the_number_gives_it_in_these_words() -> None:
@@ -38,34 +34,36 @@ def test_every_page_that_gives_the_rule_for_the_number_gives_it_in_these_words()
     assert [path.name for path, text in pages.items() if "numbers to quote" in text] == []
 
 
-@pytest.mark.parametrize("better", INSTEAD)
-def test_phrases_that_were_replaced_do_not_come_back(better: str) -> None:
-    assert len(TEXTS) > 300
-    old = re.compile(INSTEAD[better].replace(" ", r"\s+"), re.IGNORECASE)
-    assert [
-        f"{path.relative_to(ROOT)}: {found[0]!r}"
-        for path in TEXTS
-        for found in old.finditer(path.read_text(encoding="utf-8"))
-    ] == [], f"write {better!r}"
+@pytest.mark.parametrize("area", [*FOLDERS, *FILES])
+def test_words_are_those_of_the_field(area: str) -> None:
+    """`python -m tests.docs.words PATH` prints the same list."""
+    if wrong := [line.replace(f"{ROOT}/", "") for line in words.check(ROOT / area)]:
+        pytest.fail("\n".join([*wrong, f"{len(wrong)} findings"]), pytrace=False)
 
 
-_CLAUSE = re.compile(r"(What|How|Where|Who|Which|Whether|When)\b")
+@pytest.mark.parametrize(
+    ("name", "text", "lines"),
+    [
+        ("page.md", "For\nwhoever cuts a cut-off.\n\n```\ncut\n```\n\n`cut`\n", [2, 2]),
+        ("page.md", "as far\nas there are\n\n>>> of = 1\n>>> [of for of in a]\n", [1, 4]),
+        ("a.py", '"""What it is."""\nturned = [found for found in f(lambda of: of)]  # told beside\n', [1, 2, 2, 2]),
+        ("a.py", "def go_on(each, *, place=0):\n    with x as found:\n        self.came = 1\n", [1, 1, 1, 2, 3]),
+        ("a.py", "class MyReach:\n    spread: int\n\n    def f(self):\n        '''How.'''\n", [1, 2, 5]),
+        ("a.cpp", '/// Which.\nint f(Rung a) { return; }\nint of = 1;  // Alike\nauto b = "twin"\n', [1, 2, 3, 3, 4]),
+        ("a.cpp", "for (auto &each : a) b += each;\nfor (auto &each : a) {\n    b += each;\n}\n", [2]),
+    ],
+)  # fmt: skip
+def test_words_are_found_in_text_and_names(tmp_path: Path, name: str, text: str, lines: list[int]) -> None:
+    (tmp_path / name).write_text(text)
+    assert [int(line.split(":")[1]) for line in words.findings(tmp_path / name)] == lines
 
 
-def test_docstrings_and_comments_of_the_core_begin_with_a_verb_or_a_noun() -> None:
-    """And with no free relative clause, at which readers stop. Ruff's D401 holds the imperative of functions."""
-    found = []
-    for path in (ROOT / "src" / "deadheat").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-                text = ast.get_docstring(node) or ""
-                found += [f"{path.name}: {text.splitlines()[0]}"] if _CLAUSE.match(text) else []
-    for path in (path for kind in ("h", "cpp") for path in (ROOT / "src" / "core").rglob(f"*.{kind}")):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        before = ["", *lines]
-        found += [
-            f"{path.name}: {line.strip()}"
-            for line, last in zip(lines, before, strict=False)
-            if re.match(rf"\s*///?\s*{_CLAUSE.pattern}", line) and not last.strip().startswith("//")
-        ]
-    assert found == []
+def test_a_class_has_a_name_and_a_module_an_alias_of_its_own(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "deadheat"
+    package.mkdir(parents=True)
+    (package / "rows.py").write_text("class Rows: ...\n")
+    (package / "other.py").write_text("from deadheat import rows\nclass _Rows: ...\nclass One: ...\n")
+    (package / "third.py").write_text("from deadheat import other, rows as r\n")
+    assert [line.removeprefix(f"{package}/").split(" -> ")[0] for line in words.check(package)] == [
+        "other.py:2: class Rows", "rows.py:1: class Rows", "other.py:1: rows", "third.py:1: r",
+    ]  # fmt: skip

@@ -1,6 +1,6 @@
-"""What a release says of itself: one version everywhere, metadata that an index takes, every Python that CI tries.
+"""Facts of a release: one version everywhere, metadata for the index, every Python that CI tests.
 
-And what a tag starts: wheels for each Python, published without a token, on a page whose links have addresses.
+And the steps that a tag starts: wheels for each Python, published without a token; a page whose links have addresses.
 """
 
 from __future__ import annotations
@@ -26,77 +26,71 @@ PROJECT = SETTINGS["project"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORKFLOWS = ROOT / ".github" / "workflows"
 LINKS = re.findall(r"\]\(([^)]+)\)", README)
+PYTHONS = re.findall(r":: (3\.\d+)(?=')", str(PROJECT["classifiers"]))
 
 
 def test_there_is_one_version() -> None:
     version = deadheat.__version__
     assert PROJECT["version"] == version
-    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"version = {{{version}}}," in (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
-    assert f"\n## {version} (" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    lines = {
+        "CITATION.cff": f"\nversion: {version}\n",
+        "docs/citing.md": f"version = {{{version}}},",
+        "CHANGELOG.md": f"\n## {version} (",
+    }
+    assert [name for name, line in lines.items() if line not in (ROOT / name).read_text(encoding="utf-8")] == []
 
 
 def test_a_wheel_carries_the_notices_of_what_is_linked_into_it() -> None:
-    notices = [path for path in metadata.files("deadheat") or [] if path.name == "nanobind.txt"]
-    assert "Wenzel Jakob" in notices[0].read_text()
-    assert "Thibaut Goetghebuer-Planchon" in notices[0].read_text()
+    (notice, *_) = [path.read_text() for path in metadata.files("deadheat") or [] if path.name == "nanobind.txt"]
+    assert "Wenzel Jakob" in notice
+    assert "Thibaut Goetghebuer-Planchon" in notice
 
 
 def test_a_version_begins_with_changed_results() -> None:
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    versions = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    versions = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
     firsts = [re.findall(r"^### (.*)$", version, flags=re.MULTILINE)[:1] for version in versions]
     assert firsts == [["Changed results"]] * len(versions) != []
 
 
-def test_ci_tries_the_pythons_that_are_promised() -> None:
-    require_workflows()
-    promised = pythons()
-    workflow = (WORKFLOWS / "tests.yml").read_text(encoding="utf-8")
-    listed = re.search(r"python: \[(.*)\]", workflow)
-    assert listed is not None
-    assert re.findall(r'"([\d.]+)"', listed[1]) == promised
-    assert promised[0] == PROJECT["requires-python"].removeprefix(">=")
-    assert f'python-version: "{promised[-1]}t"' in workflow
-    assert {"ubuntu-latest", "macos-latest", "windows-latest"} <= set(re.findall(r"\w+-latest", workflow))
-
-
-def require_workflows() -> None:
+def workflow(name: str) -> str:
     if not WORKFLOWS.is_dir():
         pytest.skip("a source distribution has no workflows")
+    return (WORKFLOWS / name).read_text(encoding="utf-8")
 
 
-def pythons() -> list[str]:
-    """What the classifiers promise."""
-    return re.findall(r":: (3\.\d+)(?=')", str(PROJECT["classifiers"]))
-
-
-def workflow() -> dict[str, Any]:
-    require_workflows()
+def jobs() -> dict[str, Any]:
+    """Return the jobs of a release."""
     yaml = pytest.importorskip("yaml", reason="reading a workflow needs PyYAML, which mkdocs brings")
-    jobs = yaml.safe_load((WORKFLOWS / "release.yml").read_text(encoding="utf-8"))["jobs"]
-    assert isinstance(jobs, dict)
-    return jobs
+    return dict(yaml.safe_load(workflow("release.yml"))["jobs"])
+
+
+def test_ci_tests_the_pythons_of_the_classifiers() -> None:
+    text = workflow("tests.yml")
+    (listed,) = re.findall(r"python: \[(.*)\]", text)
+    assert re.findall(r'"([\d.]+)"', listed) == PYTHONS
+    assert PYTHONS[0] == PROJECT["requires-python"].removeprefix(">=")
+    assert f'python-version: "{PYTHONS[-1]}t"' in text
+    assert {"ubuntu-latest", "macos-latest", "windows-latest"} <= set(re.findall(r"\w+-latest", text))
 
 
 def test_a_tag_publishes_wheels_and_source_without_a_token() -> None:
-    jobs = workflow()
-    publish = jobs["publish"]
+    steps = jobs()
+    publish = steps["publish"]
     assert set(publish["needs"]) == {"wheels", "source", "lowest"}
     assert publish["permissions"] == {"id-token": "write"}
     assert "'pypi'" in publish["environment"]
     assert publish["steps"][-1]["uses"].startswith("pypa/gh-action-pypi-publish@")
-    assert re.findall(r"secrets\.|password", str(jobs)) == []
-    kept = {step["with"]["path"] for job in jobs.values() for step in job["steps"] if "upload-artifact" in str(step)}
+    assert re.findall(r"secrets\.|password", str(steps)) == []
+    kept = {step["with"]["path"] for job in steps.values() for step in job["steps"] if "upload-artifact" in str(step)}
     assert kept == {"wheelhouse/*.whl", "dist/*.tar.gz"}
-    assert {jobs[name]["needs"] for name in ("wheels", "source")} == {"ready"}
+    assert {steps[name]["needs"] for name in ("wheels", "source")} == {"ready"}
 
 
-def test_there_are_wheels_for_every_python_that_is_promised_and_for_one_without_a_lock() -> None:
-    built = SETTINGS["tool"]["cibuildwheel"]["build"].split()
-    wanted = [f"cp{python.replace('.', '')}" for python in pythons()]
-    assert built == [f"{python}-*" for python in (*wanted, f"{wanted[-1]}t")]
-    for line in (SETTINGS["tool"]["cibuildwheel"], *SETTINGS["tool"]["cibuildwheel"]["overrides"]):
+def test_there_are_wheels_for_every_python_of_the_classifiers_and_for_one_without_a_lock() -> None:
+    settings = SETTINGS["tool"]["cibuildwheel"]
+    tags = [f"cp{python.replace('.', '')}" for python in (*PYTHONS, f"{PYTHONS[-1]}t")]
+    assert settings["build"].split() == [f"{tag}-*" for tag in tags]
+    for line in (settings, *settings["overrides"]):
         paths = [word for word in line["test-command"].split() if word.startswith("tests/")]
         assert "tests/test_python_threads.py" in paths
         assert all((ROOT / path).exists() for path in paths)
@@ -109,7 +103,7 @@ def test_there_are_wheels_for_every_python_that_is_promised_and_for_one_without_
 def test_a_release_needs_addresses_and_the_version_of_its_tag(
     tmp_path: Path, name: str, tag: str, passes: bool
 ) -> None:
-    (step,) = [step for step in workflow()["ready"]["steps"] if "run" in step]
+    (step,) = [step for step in jobs()["ready"]["steps"] if "run" in step]
     (tmp_path / "pyproject.toml").write_text(f'version = "1.2.3"\nSource = "https://git.test/{name}/deadheat"\n')
     environment = os.environ | {"GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": tag}
     command = ["bash", "-eo", "pipefail", "-c", step["run"]]
@@ -136,19 +130,17 @@ def test_the_page_of_the_index_has_addresses_for_all_that_the_readme_links_to(tm
     metadata = email.message_from_string(path.read_text(encoding="utf-8"))
     assert metadata["Description-Content-Type"] == "text/markdown"
     page = metadata.get_payload()
-    found = re.findall(r"\]\(([^)]+)\)", page)
-    assert len(found) == len(LINKS) > 30
-    assert [link for link in found if not link.startswith("https://")] == []
+    links = re.findall(r"\]\(([^)]+)\)", page)
+    assert len(links) == len(LINKS) > 30
+    assert [link for link in links if not link.startswith("https://")] == []
     assert "<BLANKLINE>" not in page
-    urls, version = PROJECT["urls"], PROJECT["version"]
-    assert f"]({urls['Documentation']}how-to/vector-indexes/)" in page
-    assert f"]({urls['Documentation']})" in page
-    assert f"]({urls['Source']}/issues)" in page
-    assert f"![deadheat]({urls['Source']}/raw/v{version}/docs/assets/logo.svg)" in page
+    urls, logo = PROJECT["urls"], f"/raw/v{PROJECT['version']}/docs/assets/logo.svg"
+    site, source = urls["Documentation"], urls["Source"]
+    assert {f"{site}how-to/vector-indexes/", site, f"{source}/issues", f"{source}{logo}"} <= {*links}
     assert {*urls} == {"Documentation", "Source", "Issues", "Changelog"}
 
 
-def test_what_the_readme_links_to_is_there() -> None:
+def test_the_targets_of_the_readme_exist() -> None:
     here = [link.split("#")[0] for link in LINKS if not link.startswith(("https://", "../.."))]
     assert [link for link in here if not (ROOT / link).is_file()] == []
 
@@ -159,4 +151,4 @@ def test_the_readme_is_short_and_begins_with_what_it_is_and_for_whom() -> None:
     assert title == "# ![deadheat](docs/assets/logo.svg)"
     assert first.startswith("deadheat evaluates embeddings, retrievers and rerankers, for ")
     assert README.index("## Does it matter to me?") < README.index("## Install")
-    assert f"Python-{pythons()[0]}_to_{pythons()[-1]}-" in README
+    assert f"Python-{PYTHONS[0]}_to_{PYTHONS[-1]}-" in README

@@ -16,10 +16,10 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
 
     def recording(row: count.Loop) -> count.Loop:
         def loop(*given: Any) -> Any:
-            found = row.loop(*given)
-            if row.kind is not Work or found is not None:
-                seen.append((row.name, found if row.kind is Work else given[1]))
-            return found
+            result = row.loop(*given)
+            if row.kind is not Work or result is not None:
+                seen.append((row.name, result if row.kind is Work else given[1]))
+            return result
 
         return row._replace(loop=loop)
 

@@ -51,6 +51,7 @@ TASKS: dict[str, tuple[Callable[[], object], list[str]]] = {
     "codes, shared labels": (counted(CODES, SETS, distance="hamming", relevance="count"), ["histograms"]),
     "codes, equal label sets": (counted(CODES, SETS, distance="hamming", relevance="same"), ["histograms"]),
     "label sets": (counted(ROWS, SETS), ["sorted rows", A_PASS]),
+    "few shared labels": (counted(ROWS, np.eye(60, dtype=bool) | np.eye(60, k=1, dtype=bool)), ["sorted rows", A_PASS]),
     "label sets, rounded": (counted(ROWS, SETS, ties="float16"), ["tiles", "chunks"]),
     "label sets, tolerance": (counted(ROWS, SETS, ties=dh.Tolerance(0.1)), ["tiles", "chunks"]),
     "shared labels": (counted(ROWS, SETS, relevance="count"), ["sorted rows", "chunks"]),
@@ -85,6 +86,15 @@ def test_blocks_that_do_not_fit_together_are_streamed_while_columns_fit(monkeypa
         assert [name for name, _ in seen] == [loop, A_PASS]
 
 
+def test_a_large_group_has_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    for most, loops in ((30, ["small groups"]), (29, ["tiles", A_PASS])):
+        monkeypatch.setattr(count, "SMALL_GROUP", most)
+        with monkeypatch.context() as patched:
+            seen = taken(patched)
+            dh.grouped(dh.Task(ROWS, CLASSES), group_size=10)
+        assert list(dict.fromkeys(name for name, _ in seen)) == loops
+
+
 def test_a_loop_takes_only_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row that cannot decide hands its work on; blocks are counted once."""
     rows = tuple(row._replace(loop=lambda work: None) if row.name == "histograms" else row for row in count.LOOPS)
@@ -115,16 +125,16 @@ ELSEWHERE = {  # what is asked for another reason than to choose a loop
 
 def asked_in(path: Path) -> set[str]:
     """The kinds that a module compares with: by isinstance, by type, or by match."""
-    found = set()
+    result = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kinds]):
-                found |= {each.id for each in ast.walk(kinds) if isinstance(each, ast.Name)}
+                result |= {each.id for each in ast.walk(kinds) if isinstance(each, ast.Name)}
             case ast.Compare():
-                found |= {each.id for each in node.comparators if isinstance(each, ast.Name)}
+                result |= {each.id for each in node.comparators if isinstance(each, ast.Name)}
             case ast.MatchClass(cls=ast.Name(id=name)):
-                found.add(name)
-    return found & KINDS
+                result.add(name)
+    return result & KINDS
 
 
 def test_no_other_module_of_the_engine_asks_for_a_kind_to_choose_a_loop() -> None:

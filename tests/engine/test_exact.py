@@ -31,20 +31,20 @@ def expected(name, left, right, rows, others):
     """The same by fractions, pair by pair."""
     sides = [[list(map(Fraction, row)) for row in np.asarray(side).tolist()] for side in (left, right)]
     squares = [[dot(row, row) for row in side] for side in sides]
-    found = []
+    result = []
     for i, j in zip(rows, others, strict=True):
         q, x = sides[0][i], sides[1][j]
         if name == "cityblock":
-            found.append(SignedRoot.of(-absolute_differences(q, x)))
+            result.append(SignedRoot.of(-absolute_differences(q, x)))
         elif name == "euclidean":
             square = squares[0][i] + squares[1][j] - 2 * dot(q, x)
-            found.append(SignedRoot(-(square > 0), square.numerator, square.denominator))
+            result.append(SignedRoot(-(square > 0), square.numerator, square.denominator))
         else:
             product = dot(q, x)
             sign = (product > 0) - (product < 0)
             square = product**2 / (squares[0][i] * squares[1][j]) if name == "cosine" and sign else product**2
-            found.append(SignedRoot(sign, square.numerator, square.denominator))
-    return found
+            result.append(SignedRoot(sign, square.numerator, square.denominator))
+    return result
 
 
 def squares_of(expected_roots):
@@ -234,9 +234,9 @@ def test_rounding_is_that_of_the_oracle(name):
     values = rng.permutation(some_values(name))[:150]
     tests = np.concatenate([values * (1 + 2.0**-9), values * (1 + 2.0**-8), rng.standard_normal(50) * 1e-39,
                             [LARGEST[name], LARGEST[name] * (1 + 2.0**-20), -LARGEST[name] * 2]])  # fmt: skip
-    for value, found in zip(tests.tolist(), exact.round_to(tests, name).tolist(), strict=True):
+    for value, result in zip(tests.tolist(), exact.round_to(tests, name).tolist(), strict=True):
         pattern = oracles.round_to(oracles.Surd(Fraction(value), 0, Fraction(0)), name)
-        assert found == oracles.pattern_to_float(pattern, name)
+        assert result == oracles.pattern_to_float(pattern, name)
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "float32"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ import deadheat as dh
 from deadheat.engine import task as tasks
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.errors import InvalidTypeError, QueryInGalleryWarning, UndefinedError
+from deadheat.errors import InvalidTypeError, InvalidValueError, QueryInGalleryWarning, UndefinedError
 from deadheat.inputs.samples import Pair
 
 RNG = np.random.default_rng(0)
@@ -26,15 +27,15 @@ PROFILE = dh.TieProfile.from_groups([[(0, 0, 2, 1)], [(1, 0, 1, 1)]], n_ranked=[
 SCORES, RELEVANT = np.array([[3, 2, 2], [1, 1, 0]]), np.array([[0, 1, 0], [1, 0, 0]])
 RUN, QRELS = {"q": {"a": 2.0, "b": 2.0}}, {"q": {"b": 1}}
 
-COUNTED: dict[str, Callable[..., dh.Task]] = {  # tasks of what somebody else has ranked, by what they are made of
-    "a profile": lambda **how: dh.Task.from_profile(PROFILE, **how),
-    "scores": lambda **how: dh.Task.from_scores(SCORES, RELEVANT, **how),
-    "neighbors": lambda: dh.Task.from_neighbors([[0, 2]], [[0.9, 0.5]], relevant=[{2}], n_gallery=3),
-    "judged embeddings": lambda **how: dh.Task.from_judged([[1.0]], [[1.0], [2.0]], QRELS, ["q"], ["a", "b"], **how),
-    "ranks": lambda: dh.Task.from_ranks([1], [2], 5),
-    "links": lambda **how: dh.Task.from_links([0.5], [[0.9, 0.5]], **how),
-    "candidates": lambda **how: dh.Task.from_candidates([[0.9, 0.5, 0.5]], [1], **how),
-    "a run": lambda **how: dh.Task.from_run(RUN, QRELS, **how),
+COUNTED: dict[str, Callable[..., dh.CountedTask]] = {  # by what they are made of
+    "a profile": lambda **how: dh.from_profile(PROFILE, **how),
+    "scores": lambda **how: dh.from_scores(SCORES, RELEVANT, **how),
+    "neighbors": lambda **how: dh.from_neighbors([[0, 2]], [[0.9, 0.5]], relevant=[{2}], n_gallery=3, **how),
+    "judged embeddings": lambda **how: dh.from_judged([[1.0]], [[1.0], [2.0]], QRELS, ["q"], ["a", "b"], **how),
+    "ranks": lambda: dh.from_ranks([1], [2], 5),
+    "candidates": lambda **how: dh.from_candidates([[0.9, 0.5]], positive_scores=[0.5], **how),
+    "a run": lambda **how: dh.from_run(RUN, QRELS, **how),
+    "lists": lambda **how: dh.from_lists([["a"]], [["a"]], **how),
 }
 QUESTIONS: dict[str, Callable[[Any], object]] = {  # that need embeddings
     "groups": lambda task: dh.grouped(task, group_size=4),
@@ -95,9 +96,9 @@ def test_data_are_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("deadheat.engine.task.open_pair", lambda *given: (opened.append(given), open_pair(*given))[1])
     np.savez(tmp_path / "set.npz", embeddings=ROWS, labels=LABELS)
     task = dh.Task(tmp_path / "set.npz")
-    for each in (task, task.replace(distance="cityblock"), task.replace(threads=1)):
-        dh.evaluate(each)
-        dh.grouped(each, group_size=4)
+    for other in (task, task.replace(distance="cityblock"), task.replace(threads=1)):
+        dh.evaluate(other)
+        dh.grouped(other, group_size=4)
     assert len(opened) == 1
 
 
@@ -124,7 +125,7 @@ def test_a_checkpoint_is_of_the_pass_of_the_task_alone(tmp_path: Path) -> None:
     task = dh.Task(QUERIES, QUERY_LABELS, ROWS, LABELS, checkpoint=tmp_path / "kept")
     alone = task.replace(checkpoint=None)
     assert dh.audit(task).to_json() == dh.audit(alone).to_json()
-    assert list((tmp_path / "kept").glob("shard-*"))
+    assert list((tmp_path / "kept").glob("portion-*"))
     assert dh.grouped(task, group_size=4).to_json() == dh.grouped(alone, group_size=4).to_json()
     assert dh.verify(dh.receipt(alone.replace(distance="l2")), task).matches
     assert dh.compare_formats(task, formats=["float16"], measures="mAP")["float16"]
@@ -210,19 +211,51 @@ def test_a_task_without_embeddings_says_what_it_is_made_of(made_of: str) -> None
 # Without embeddings ---------------------------------------------------------------------------------------------------
 
 
-def asked_of(made: str, name: str, came: str) -> str:
-    return f"{name} must be {made}dh.Task(embeddings, labels), for {came}"
+def asked_of(made: str, name: str, actual: str) -> str:
+    return f"{name} must be {made}dh.Task(embeddings, labels), for {actual}"
+
+
+REPLACED: dict[str, list[dict[str, Any]]] = {  # settings under which a source is counted again
+    "a profile": [{"labels": ["a", "b"]}, {"threads": 2}],
+    "scores": [{"ties": "float16"}, {"order": "ascending"}, {"junk": [True, False, False], "threads": 2}],
+    "neighbors": [{"cut_ties": False}],
+    "judged embeddings": [{"distance": "l2", "ties": "float16"}, {"junk": [True, False]}, {"exclude": [0]}],
+    "ranks": [],
+    "candidates": [{"ties": dh.Tolerance(0.5)}, {"order": "ascending"}, {"junk": [True, False]}],
+    "a run": [{"ties": "float16"}, {"rel": 2}, {"judged_only": True}, {"labels": {"q": "x"}, "max_docs": 2}],
+    "lists": [{"labels": ["x"]}, {"threads": 2}],
+}
 
 
 @pytest.mark.parametrize("made_of", COUNTED)
-def test_what_is_ranked_already_has_no_settings(made_of: str) -> None:
+def test_replaced_settings_of_a_source_are_as_if_they_had_been_given(made_of: str) -> None:
     task = COUNTED[made_of]()
-    assert (task.has_rows, task.n_excluded, task.n_in_gallery) == (False, 0, 0)
-    for said, ask in {
-        "other settings": lambda: task.replace(distance="l2"), "this": lambda: task.pair, "this ": lambda: task.options,
-    }.items():  # fmt: skip
-        rule = asked_of("made of embeddings, ", "task", said.strip())
-        assert refusal(InvalidTypeError, ask) == f"{rule}, but was made of {made_of}"
+    for settings in REPLACED[made_of]:
+        result, wanted = task.replace(**settings), COUNTED[made_of](**settings)
+        assert result.profile == wanted.profile
+        assert (result.threads, result.origin.tie_rule) == (wanted.threads, wanted.origin.tie_rule)
+        assert_array_equal(result.labels, wanted.labels)
+        assert dh.evaluate(result).to_json() == dh.evaluate(wanted).to_json()
+
+
+@pytest.mark.parametrize("made_of", COUNTED)
+def test_settings_that_a_source_does_not_have_are_refused(made_of: str) -> None:
+    task = COUNTED[made_of]()
+    said = f"{asked_of('made of embeddings, ', 'task', 'relevance=')}, but was made of {made_of}"
+    assert refusal(InvalidTypeError, task.replace, relevance="any") == said
+    assert refusal(InvalidTypeError, task.replace, tis="float16").startswith("tis is no argument of replace")
+    with pytest.raises(AttributeError, match=r"^a task cannot change; task\.replace\(threads=\.\.\.\) gives another"):
+        task.threads = 3  # type: ignore[misc]
+    assert pickle.loads(pickle.dumps(task)).profile == task.profile
+
+
+def test_scores_that_changed_are_not_counted_again() -> None:
+    scores = np.array([[0.9, 0.8999, 0.1]])
+    task = dh.from_scores(scores, [[0, 1, 0]])
+    assert task.replace(ties="float16").profile[0].tied.tolist() == [2]
+    scores[0, 1] = 0.05
+    said = "task has data that changed after it was made: make it anew, or give a copy"
+    assert refusal(InvalidValueError, task.replace, ties="float16") == said
 
 
 @pytest.mark.parametrize("what", QUESTIONS)
@@ -267,8 +300,8 @@ def test_in_one_line_and_in_two_it_is_the_same_report(given: Any, means: Any) ->
     for report in (dh.evaluate(task, "mAP", **means), dh.evaluate(task, measures=["AP"], **means)):
         assert report.to_json() == at_once.to_json()
         assert report.profile == at_once.profile
-        for found, wanted in zip(report["mAP"].per_query, at_once["mAP"].per_query, strict=True):
-            assert_array_equal(found, wanted)
+        for result, wanted in zip(report["mAP"].per_query, at_once["mAP"].per_query, strict=True):
+            assert_array_equal(result, wanted)
         assert report["mAP"].interval() == at_once["mAP"].interval()
 
 
@@ -289,14 +322,14 @@ def test_what_is_ranked_already_is_evaluated_as_it_is(made_of: str) -> None:
 
 def test_a_profile_with_labels_is_a_task_of_them(task: dh.Task) -> None:
     profile = task.profile
-    of_labels = dh.evaluate(dh.Task.from_profile(profile, LABELS, threads=1), "mAP", average="class")
+    of_labels = dh.evaluate(dh.from_profile(profile, LABELS, threads=1), "mAP", average="class")
     for report in (of_labels, dh.evaluate(profile, "mAP", labels=LABELS, average="class", threads=1)):
         assert values(report["mAP"]) == values(dh.evaluate(task, "mAP", average="class")["mAP"])
     said = refusal(ValueError, dh.evaluate, profile, average="class")
     assert said == 'average="class" needs labels, one for each query'
-    assert "labels must have one entry per " in refusal(ValueError, dh.Task.from_profile, profile, LABELS[:3])
+    assert "labels must have one entry per " in refusal(ValueError, dh.from_profile, profile, LABELS[:3])
     said = "profile must be a TieProfile, but is ndarray"
-    assert refusal(InvalidTypeError, dh.Task.from_profile, ROWS) == said
+    assert refusal(InvalidTypeError, dh.from_profile, ROWS) == said
 
 
 def test_nothing_relevant_is_said_when_it_is_asked() -> None:

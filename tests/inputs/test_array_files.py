@@ -30,7 +30,7 @@ import deadheat as dh
 from deadheat.cli.main import main
 from deadheat.errors import FileError, InputError, MissingPackageError
 from deadheat.inputs import disk
-from deadheat.inputs.files import Layout
+from deadheat.inputs.files import FileLayout
 from deadheat.inputs.formats import columns, keyed
 from deadheat.inputs.formats.registry import FORMATS
 from deadheat.inputs.samples import open_rows, open_samples, read
@@ -73,9 +73,9 @@ def saved(kind: str, folder: Path, rows: Any = ROWS, labels: Any = NUMBERS, name
 def test_every_type(kind: str, dtype: str, tmp_path: Path) -> None:
     rows = (ROWS > 0) if dtype == "?" else np.abs(ROWS * 8).astype(dtype)
     path = saved(kind, tmp_path, rows)
-    found = read(path).embeddings
-    assert_array_equal(found, rows)
-    assert found.dtype == rows.dtype
+    result = read(path).embeddings
+    assert_array_equal(result, rows)
+    assert result.dtype == rows.dtype
     if dtype in ("?", "u1"):
         assert dh.Task(path, distance="hamming").profile == dh.Task(rows, NUMBERS, distance="hamming").profile
 
@@ -185,13 +185,13 @@ def test_arrays_are_found_by_name_and_shape(kind: str, tmp_path: Path) -> None:
         {"vectors": ROWS, "classes": NUMBERS[:, None]},
         {"test/vectors": ROWS, "test/classes": NUMBERS},
     ):
-        found = read(with_names(kind, tmp_path, **arrays))
-        assert_array_equal(found.embeddings, ROWS)
-        assert_array_equal(found.labels, NUMBERS)
+        result = read(with_names(kind, tmp_path, **arrays))
+        assert_array_equal(result.embeddings, ROWS)
+        assert_array_equal(result.labels, NUMBERS)
     path = with_names(kind, tmp_path, one=ROWS, two=-ROWS, fine=NUMBERS, coarse=NUMBERS % 2)
-    found = read(path, embeddings_key="two", labels_key="coarse")
-    assert_array_equal(found.embeddings, -ROWS)
-    assert_array_equal(found.labels, NUMBERS % 2)
+    result = read(path, embeddings_key="two", labels_key="coarse")
+    assert_array_equal(result.embeddings, -ROWS)
+    assert_array_equal(result.labels, NUMBERS % 2)
     said = "none of its arrays is called embeddings, embedding, features or x; name the embeddings (embeddings_key=)"
     assert f"{said}, one of " in refusal(read, path, labels_key="fine")
     assert "name the labels (labels_key=), one of " in refusal(read, path, embeddings_key="one")
@@ -228,11 +228,11 @@ def test_columns_are_chosen_by_name_and_kind(save: Callable[..., Path]) -> None:
     assert said in refusal(read, path)
     assert "has no column 'x', only 'v', 'w', 'label'" in refusal(read, path, embeddings_key="x")
     path = save(x=NUMBERS, y=ROWS[:, 1], who=WORDS)
-    found = read(path, label_column="who")
-    assert_array_equal(found.embeddings, np.stack([NUMBERS, ROWS[:, 1]], axis=1))
-    assert_array_equal(found.labels, WORDS)
+    result = read(path, label_column="who")
+    assert_array_equal(result.embeddings, np.stack([NUMBERS, ROWS[:, 1]], axis=1))
+    assert_array_equal(result.labels, WORDS)
     assert "column 'who' must hold numbers" in refusal(open_rows, path, "gallery")
-    assert open_rows(path, "gallery", Layout(label_column="who")).shape == (57, 2)
+    assert open_rows(path, "gallery", FileLayout(label_column="who")).shape == (57, 2)
     assert_array_equal(read(save(v=list(ROWS), label=pa.array(WORDS).dictionary_encode())).labels, WORDS)
     path = save(v=list(ROWS), label=[*WORDS[:56].tolist(), None])
     assert refusal(read, path) == f"{path}, column 'label' must have no missing values, but row 56 has one"
@@ -329,11 +329,11 @@ def test_hdf5_that_points_elsewhere(tmp_path: Path) -> None:
     assert "array 'embeddings' must be in this file itself, but is a link" in refusal(open_rows, path, "gallery")
     with h5py.File(path, "a") as file:
         file["nothing"] = h5py.Empty("f4")
-    assert "array 'nothing' is empty" in refusal(open_rows, path, "gallery", Layout(embeddings_key="nothing"))
+    assert "array 'nothing' is empty" in refusal(open_rows, path, "gallery", FileLayout(embeddings_key="nothing"))
 
 
 @pytest.mark.parametrize(
-    ("ending", "came"),
+    ("ending", "got"),
     [
         ("", "has no ending"),
         *((ending, f"ends in '{ending}'") for ending in (".arrow", ".feather", ".zarr")),
@@ -341,9 +341,9 @@ def test_hdf5_that_points_elsewhere(tmp_path: Path) -> None:
         (".pkl", "ends in '.pkl', which is never loaded: load it yourself, and save it as .npy"),
     ],
 )
-def test_endings_that_are_not_read(ending: str, came: str, tmp_path: Path) -> None:
+def test_endings_that_are_not_read(ending: str, got: str, tmp_path: Path) -> None:
     readable = [each for each, row in FORMATS.items() if row.embeddings is not None]
-    said = f"{', '.join(readable)}, but {came}"
+    said = f"{', '.join(readable)}, but {got}"
     assert refusal(read, tmp_path / f"a{ending}").endswith(said)
     assert refusal(dh.evaluate, tmp_path / f"a{ending}", NUMBERS).endswith(said)
 

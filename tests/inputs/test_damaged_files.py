@@ -75,10 +75,10 @@ def damaged(content: bytes, draw: random.Random) -> bytes:
         return content[: draw.randrange(n)]
     if way == 1:
         return content + draw.randbytes(draw.randrange(1, 40))
-    place = draw.choice([draw.randrange(min(n, 200)), n - 1 - draw.randrange(min(n, 1200)), draw.randrange(n)])
+    index = draw.choice([draw.randrange(min(n, 200)), n - 1 - draw.randrange(min(n, 1200)), draw.randrange(n)])
     if way == 2:
-        return content[:place] + content[place + draw.randrange(1, 32) :]
-    return content[:place] + draw.randbytes(draw.choice([1, 1, 1, 4])) + content[place + 1 :]
+        return content[:index] + content[index + draw.randrange(1, 32) :]
+    return content[:index] + draw.randbytes(draw.choice([1, 1, 1, 4])) + content[index + 1 :]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -182,8 +182,8 @@ def test_a_damaged_footer_does_not_end_the_process(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     write("parquet", path)
     content = path.read_bytes()
-    place = content.index(b"\x25\x02\x18\x05label")  # whether it may be missing, before its name
-    path.write_bytes(content[: place + 1] + b"\x5b" + content[place + 2 :])
+    position = content.index(b"\x25\x02\x18\x05label")  # whether it may be missing, before its name
+    path.write_bytes(content[: position + 1] + b"\x5b" + content[position + 2 :])
     program = "import sys, deadheat; deadheat.read(sys.argv[1])"
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 1

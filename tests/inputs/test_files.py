@@ -153,8 +153,8 @@ def test_labels_in_text_are_integers_only_if_nothing_is_lost(
     labels: list[str], expected: list[object], write: Write
 ) -> None:
     path = write("labels.txt", "\n".join(labels))
-    found = read(write("a.csv", "f,g\n.5,1\n2,3\n4,5\n"), path).labels
-    assert found.tolist() == expected
+    result = read(write("a.csv", "f,g\n.5,1\n2,3\n4,5\n"), path).labels
+    assert result.tolist() == expected
 
 
 def test_a_label_column_is_no_embedding_when_labels_come_from_elsewhere(write: Write) -> None:
@@ -229,7 +229,7 @@ ODD = 2**53 + 1  # the first integer that float64 does not hold
 
 
 def said_of(path: Path, *labels: Path, **options: Any) -> str:
-    """What is said of a file after its name."""
+    """Return the message about a file, after its name."""
     message = written.refusal(FileError, read, path, *labels, **options)
     assert message.startswith(str(path))
     return message.removeprefix(str(path))

@@ -73,7 +73,7 @@ def test_a_file_of_numpys_has_forgotten_bfloat16(tmp_path: Any) -> None:
 
 
 class OnDevice:
-    """What CuPy's arrays are to us: on a device, with no way to NumPy but their own."""
+    """An array as CuPy has them: on a device, with no way to NumPy but its own."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.__cuda_array_interface__ = {"version": 3}

@@ -8,35 +8,33 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from inputs.written import refusal
 
 import deadheat as dh
-from deadheat.cli.main import main
 from deadheat.errors import FileError
-from deadheat.inputs.files import Content, Layout
-from deadheat.inputs.formats.registry import FORMATS, Format
+from deadheat.inputs.files import Content, FileLayout
+from deadheat.inputs.formats.registry import FORMATS, FileFormat
 from deadheat.inputs.samples import open_labels, open_rows
 
 POINTS = np.array([[0.0], [1.0], [-1.0], [5.0]])
 WORDS = np.array(["a", "a", "b", "b"])
 
 
-def embeddings(path: Path, layout: Layout) -> Content:
+def embeddings(path: Path, layout: FileLayout) -> Content:
     """The toy's embeddings: all words of a line but the first."""
     return np.array([line.split()[1:] for line in path.read_text().splitlines()], dtype=np.float32)
 
 
-def labels(path: Path, layout: Layout) -> np.ndarray:
+def labels(path: Path, layout: FileLayout) -> np.ndarray:
     return np.array([line.split()[0] for line in path.read_text().splitlines()])
 
 
-def in_pieces(path: Path, layout: Layout) -> Iterator[np.ndarray]:
+def in_pieces(path: Path, layout: FileLayout) -> Iterator[np.ndarray]:
     for line in path.read_text().splitlines():
         yield np.array([line.split()[1:]], dtype=np.float32)
 
 
-TOY = Format(embeddings=embeddings, labels=labels, samples=lambda *file: (embeddings(*file), labels(*file)))
+TOY = FileFormat(embeddings=embeddings, labels=labels, samples=lambda *file: (embeddings(*file), labels(*file)))
 
 
 @pytest.fixture
@@ -66,29 +64,17 @@ def test_one_row_is_all_that_a_format_takes(folder: Path) -> None:
     assert dh.Task(folder / "points.toy", gallery=f"{folder}/part-*.toy").profile == against
 
 
-def test_the_command_knows_the_format_too(folder: Path) -> None:
-    np.save(folder / "points.npy", POINTS)
-    toy, array = str(folder / "points.toy"), str(folder / "points.npy")
-    for args in ([toy], [f"{folder}/part-*.toy"], [array, "--labels", toy], [toy, "--labels", f"{folder}/part-?.toy"]):
-        result = CliRunner().invoke(main, ["evaluate", *args])
-        assert result.exit_code == 0
-        assert result.stdout.startswith(str(dh.evaluate(POINTS, WORDS)))  # then the order of files
-    (folder / "points.toy").write_text("a 1\n" * 3 + "a nan\n")
-    result = CliRunner().invoke(main, ["evaluate", toy])
-    assert result.stderr == f"deadheat: {toy}: embeddings must be finite, but holds nan in row 3, column 0\n"
-
-
 def test_pieces_and_maps_stay_on_disk(folder: Path) -> None:
     np.save(folder / "points.npy", POINTS)
 
-    def on_disk(path: Path, layout: Layout) -> Content:
+    def on_disk(path: Path, layout: FileLayout) -> Content:
         return np.load(folder / "points.npy", mmap_mode="r")
 
-    def a_view(path: Path, layout: Layout) -> Content:
+    def a_view(path: Path, layout: FileLayout) -> Content:
         np.save(folder / "more.npy", np.concatenate([POINTS[::-1], POINTS]))
         return np.load(folder / "more.npy", mmap_mode="r")[4:]
 
-    for reader, whole in ((embeddings, True), (in_pieces, False), (on_disk, False), (a_view, False)):
+    for reader, whole in ((embeddings, True), (in_pieces, False), (on_disk, False), (a_view, True)):
         FORMATS[".toy"] = replace(TOY, embeddings=reader)
         source = open_rows(folder / "points.toy", "gallery")
         assert hasattr(source, "array") == whole

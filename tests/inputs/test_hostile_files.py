@@ -24,7 +24,7 @@ import deadheat as dh
 from deadheat.engine.counting.checkpoint import Checkpoint
 from deadheat.errors import FileError
 from deadheat.inputs import ground_truth, limits, trec
-from deadheat.inputs.samples import open_rows
+from deadheat.inputs.samples import open_labels, open_rows
 
 ROWS = np.random.default_rng(0).standard_normal((20, 3))
 LABELS = np.arange(20) % 4
@@ -98,10 +98,10 @@ def test_hdf5_cannot_name_another_file(make: Callable[[Any], None], tmp_path: Pa
 
 def test_a_column_of_another_parquet_file_is_not_followed(tmp_path: Path) -> None:
     """The footer can say that the pages of a column are in another file, as Spark's ``_metadata`` does."""
-    found: list[Any] = []
-    pq.write_table(pa.table({"x": LABELS / 7, "label": LABELS}), tmp_path / "secret.parquet", metadata_collector=found)
-    found[0].set_file_path("secret.parquet")
-    found[0].write_metadata_file(tmp_path / "a.parquet")
+    result: list[Any] = []
+    pq.write_table(pa.table({"x": LABELS / 7, "label": LABELS}), tmp_path / "secret.parquet", metadata_collector=result)
+    result[0].set_file_path("secret.parquet")
+    result[0].write_metadata_file(tmp_path / "a.parquet")
     assert "cannot be read as Parquet" in refusal(FileError, dh.read, tmp_path / "a.parquet")
 
 
@@ -181,8 +181,8 @@ def sparse_of(shape: tuple[int, int]) -> Callable[[Path], None]:
         with zipfile.ZipFile(path) as archive:
             content = {name: archive.read(name) for name in archive.namelist() if name != "shape.npy"}
         with zipfile.ZipFile(path, "w") as archive:
-            for name, each in content.items():
-                archive.writestr(name, each)
+            for name, entry in content.items():
+                archive.writestr(name, entry)
             with archive.open("shape.npy", "w") as file:
                 np.save(file, np.array(shape))
 
@@ -237,6 +237,12 @@ def test_a_file_that_claims_too_much_is_refused_before_it_takes_memory(kind: str
     assert message.startswith(str(path))
     assert said in message
     assert most < 50e6
+
+
+@pytest.mark.usefixtures("few")
+def test_labels_that_claim_too_much_are_refused(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "a.npz", labels=np.zeros(2000 * 60))
+    assert TOO_LARGE in refusal(FileError, open_labels, tmp_path / "a.npz", "labels")
 
 
 @pytest.mark.usefixtures("few")

@@ -1,4 +1,4 @@
-"""Which row of the gallery each query is, by rows or ids; and the ids of neighbours, in rows of any lengths."""
+"""Rows of the gallery that queries are, by rows or ids; and the ids of neighbours, in rows of any lengths."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TWO_IDS = [f"img-{i}" for i in range(4)]
 
 @pytest.mark.parametrize("rows", [[3, -1, 0], (3, -1, 0), np.array([3, -1, 0], dtype=np.int8), np.uint64([3, 0, 0])])
 def test_rows_come_as_they_are(rows):
-    found = own_rows(rows, 3, 4)
-    assert_array_equal(found, np.asarray(rows).astype(int))
-    assert found.dtype == np.int64
+    result = own_rows(rows, 3, 4)
+    assert_array_equal(result, np.asarray(rows).astype(int))
+    assert result.dtype == np.int64
 
 
 @pytest.mark.parametrize(

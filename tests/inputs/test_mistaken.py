@@ -22,7 +22,7 @@ class Hit(NamedTuple):
 
 
 @pytest.mark.parametrize(
-    ("hits", "came"),
+    ("hits", "got"),
     [
         ([{"_id": "b", "_score": 1.0}], "one has a dict of _id, _score"),
         ([{"_id": "b", "_score": 1.0}, {"_id": "a", "_score": 0.5}], "one has a dict of _id, _score"),
@@ -34,10 +34,10 @@ class Hit(NamedTuple):
         ([Hit("a", "some text"), Hit("b", "more")], "one has a Hit of doc_id, text"),
     ],
 )
-def test_hits_in_the_place_of_ids_are_refused(hits: Any, came: str) -> None:
+def test_hits_in_the_place_of_ids_are_refused(hits: Any, got: str) -> None:
     for ranked, relevant, where in (([hits], [["b"]], "0"), ({"q": hits}, {"q": ["b"]}, "'q'")):
         said = (
-            f"ranked_ids, query {where}: an entry must be an id, or a set of tied ids, but {came}; give the id of each"
+            f"ranked_ids, query {where}: an entry must be an id, or a set of tied ids, but {got}; give the id of each"
         )
         with pytest.raises(TypeError, match=re.escape(said)):
             dh.Task.from_lists(ranked, relevant)
@@ -87,8 +87,8 @@ def test_a_relevance_matrix_is_no_matrix_of_labels() -> None:
     qrels = {ids[i]: {ids[j]: 1 for j in np.flatnonzero(relevant[i]) if i != j} for i in range(n)}
     judged = dh.Task.from_judged(rows, rows, qrels, ids, ids, exclude=(ids, ids), distance="euclidean")
     expected = (2 * 0.5 + (n - 2) * 1) / n  # the two ends have one neighbour
-    for each in (task, judged):
-        assert dh.evaluate(each, "P@2")["P@2"].expected == pytest.approx(expected, abs=1e-15)
+    for entry in (task, judged):
+        assert dh.evaluate(entry, "P@2")["P@2"].expected == pytest.approx(expected, abs=1e-15)
 
 
 def test_labels_that_only_resemble_a_relevance_matrix_are_taken() -> None:
@@ -112,7 +112,7 @@ def test_packed_bits_in_int8_are_refused_with_the_conversion_that_keeps_them() -
     rows = rng.normal(size=(6, 64))[labels] + rng.normal(size=(60, 64))
     packed = np.packbits(rows > 0, axis=1)
     binary = (packed.astype(int) - 128).astype(np.int8)  # as sentence-transformers has it
-    told = {}
+    profiles = {}
     for embeddings in (binary, binary.tolist(), packed.astype(int), packed.tolist()):
         with pytest.raises(ValueError, match="; if bits are packed in them, give ") as refused:
             dh.Task(embeddings, labels, distance="hamming")
@@ -121,9 +121,9 @@ def test_packed_bits_in_int8_are_refused_with_the_conversion_that_keeps_them() -
         codes = eval(words, {"np": np, "embeddings": embeddings})
         assert (codes == packed).all()
         assert codes.dtype == np.uint8
-        told[words] = dh.Task(codes, labels, distance="hamming").profile
-    assert len(told) == 2
-    assert all(profile == dh.Task(rows > 0, labels, distance="hamming").profile for profile in told.values())
+        profiles[words] = dh.Task(codes, labels, distance="hamming").profile
+    assert len(profiles) == 2
+    assert all(profile == dh.Task(rows > 0, labels, distance="hamming").profile for profile in profiles.values())
     with pytest.raises(ValueError, match="; embeddings > 0 has a bit for each sign"):
         dh.Task(rows, labels, distance="hamming")
     with pytest.raises(ValueError, match="; embeddings > 0 has a bit for each sign"):
@@ -143,7 +143,7 @@ class Frame:
 @pytest.mark.parametrize(
     "run", [{"q": {"d": 1.0}}, [Row("q", "d", 1.0)], [{"qid": "q", "docid": 0, "docno": "d"}], Frame()]
 )
-def test_a_run_in_the_place_of_embeddings_names_its_door(run: Any) -> None:
+def test_a_run_in_the_place_of_embeddings_names_from_run(run: Any) -> None:
     said = "embeddings must be an array, but is a run or qrels: give these to dh.Task.from_run"
     for call in (dh.evaluate, dh.Task):
         with pytest.raises(TypeError, match=said):
@@ -173,14 +173,14 @@ class Dataset:
 @pytest.mark.parametrize("data", [{"embedding": [[1.0]], "label": [0]}, Dataset()])
 def test_a_whole_data_set_is_refused_with_its_column(data: Any) -> None:
     kind = type(data).__name__
-    came = f"is a {kind} of 2 ('embedding', 'label'): give one of them, such as data['embedding']"
+    got = f"is a {kind} of 2 ('embedding', 'label'): give one of them, such as data['embedding']"
     for call, name in (
         (lambda: dh.evaluate(data), "embeddings"),
         (lambda: dh.Task(data, [0]), "embeddings"),
         (lambda: dh.Task([[1.0]], [0], data, [0]), "gallery"),
         (lambda: dh.Task.from_judged(data, [[1.0]], {"q": {"d": 1}}, ["q"], ["d"]), "queries"),
     ):
-        with pytest.raises(TypeError, match=re.escape(f"{name} must be an array or a column, but {came}")):
+        with pytest.raises(TypeError, match=re.escape(f"{name} must be an array or a column, but {got}")):
             call()
     if kind == "Dataset":
         with pytest.raises(TypeError, match="labels must be an array or a column, but is a Dataset"):
@@ -188,30 +188,30 @@ def test_a_whole_data_set_is_refused_with_its_column(data: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "came"),
+    ("value", "got"),
     [
         ("1.0", r"must be a number, but is of type str, which is text: float\(\) makes a number of it"),
         ("one", r"must be a number, but is of type str$"),
         (Fraction(1, 2), r"must be an integer or a float, but is of type Fraction: float\(\) makes one of it"),
     ],
 )
-def test_numbers_of_other_kinds_are_refused_with_the_conversion(value: Any, came: str) -> None:
+def test_numbers_of_other_kinds_are_refused_with_the_conversion(value: Any, got: str) -> None:
     for run, qrels, name in (({"a": value}, {"a": 1}, "score"), ({"a": 1.0}, {"a": value}, "rel")):
-        with pytest.raises(TypeError, match=f"query 'q', document 'a': {name} {came}"):
+        with pytest.raises(TypeError, match=f"query 'q', document 'a': {name} {got}"):
             dh.Task.from_run({"q": run}, {"q": qrels})
-    own = came.replace(f"of type {type(value).__name__}", re.escape(repr(value)))  # an argument is shown as it is
+    own = got.replace(f"of type {type(value).__name__}", re.escape(repr(value)))  # an argument is shown as it is
     with pytest.raises(TypeError, match=f"rel {own}"):
         dh.Task.from_run({"q": {"a": 1.0}}, {"q": {"a": 1}}, rel=value)
 
 
 def test_arrays_of_fractions_are_refused_with_the_conversion() -> None:
     for value in (Fraction(1, 3), Decimal("0.1")):
-        came = (
+        got = (
             f"must hold integers or floats, but holds a {type(value).__name__}: np.array(..., dtype=float) converts it"
         )
-        with pytest.raises(TypeError, match=re.escape(f"scores {came}")):
+        with pytest.raises(TypeError, match=re.escape(f"scores {got}")):
             dh.Task.from_scores([[value, value]], [[1, 0]])
-        with pytest.raises(TypeError, match=re.escape(f"embeddings {came}")):
+        with pytest.raises(TypeError, match=re.escape(f"embeddings {got}")):
             dh.Task([[value], [value]], [0, 0])
 
 
@@ -223,8 +223,3 @@ def test_integer_ids_are_their_decimal_text() -> None:
     assert integers.profile.query_ids == ("1", "2")
     with pytest.raises(ValueError, match="gallery_ids must hold each id once, but holds '7' again"):
         dh.Task.from_judged(*given, {1: {7: 1}}, [1, 2], [7, "7", 9])
-
-
-def test_questions_are_queries() -> None:
-    run = [{"question_id": 1, "doc_id": "d", "score": 0.5}]
-    assert dh.Task.from_run(run, [{"question_id": 1, "doc_id": "d", "rel": 1}]).profile.n_relevant.tolist() == [1]

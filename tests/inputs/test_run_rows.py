@@ -13,9 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from cli.calling import passed
-from cli.calling import reason as refused
-from cli.calling import run as command
 
 import deadheat as dh
 from deadheat.errors import FileError, InputError
@@ -304,11 +301,11 @@ CHUNKS = {"q": {"d1#1": 0.5, "d2#1": 0.5, "d1#2": 0.5, "d3#1": 0.25, "d2#2": 0.7
 
 def ranks_by_every_order(document: str) -> set[int]:
     """The ranks of a document over all orders of tied chunks, of which each document keeps its first."""
-    chunks, found = CHUNKS["q"], set()
+    chunks, result = CHUNKS["q"], set()
     for order in itertools.permutations(chunks):
         if [chunks[chunk] for chunk in order] == sorted(chunks.values(), reverse=True):
-            found.add(list(dict.fromkeys(chunk[:2] for chunk in order)).index(document) + 1)
-    return found
+            result.add(list(dict.fromkeys(chunk[:2] for chunk in order)).index(document) + 1)
+    return result
 
 
 @pytest.mark.parametrize("repeats", ["max", "first"])
@@ -320,8 +317,8 @@ def test_bounds_of_chunks_hold_over_documents(repeats: Any, tmp_path: Path) -> N
     for document in ("d1", "d2", "d3", "d4"):
         qrels = {"q": {document: 1}}
         ranks = ranks_by_every_order(document)
-        for given, of in ((path, None), (CHUNKS, document_of), (CHUNKS, mapping)):
-            report = dh.evaluate(dh.Task.from_run(given, qrels, repeats=repeats, documents=of), "RR")["RR"]
+        for given, documents in ((path, None), (CHUNKS, document_of), (CHUNKS, mapping)):
+            report = dh.evaluate(dh.Task.from_run(given, qrels, repeats=repeats, documents=documents), "RR")["RR"]
             assert (report.lower, report.upper) == (1 / max(ranks), 1 / min(ranks))
     task = dh.Task.from_run(path, {"q": {"d3": 1}}, repeats=repeats)
     assert task.profile.n_ranked.tolist() == [4]
@@ -354,25 +351,6 @@ def test_a_list_that_repeats_a_document_has_it_where_it_comes_first() -> None:
     for ranked in (["a", "b", "a", "c"], ["a", ("b", "a"), "c"]):
         report = dh.evaluate(dh.Task.from_lists([ranked], [["c"]], repeats="first"), "RR")["RR"]
         assert (report.lower, report.upper) == (1 / 3, 1 / 3)
-
-
-def test_the_command_takes_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("run.jsonl").write_text(jsonl([{"qid": "q", "hits": CHUNKS["q"]}]))
-    Path("qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\td3\t1\n")
-    Path("documents").write_text("".join(f"{chunk} {chunk[:2]}\n" for chunk in CHUNKS["q"]))
-    document_of = {chunk: chunk[:2] for chunk in CHUNKS["q"]}
-    chosen = ("--repeats", "max", "--documents", "documents")
-    task = dh.Task.from_run(CHUNKS, {"q": {"d3": 1}}, repeats="max", documents=document_of)
-    assert passed("run", "qrels.tsv", "run.jsonl", *chosen) == f"{dh.evaluate(task)}\n"
-    audit = dh.audit_run(CHUNKS, {"q": {"d3": 1}}, repeats="max", documents=document_of)
-    assert command("audit-run", "run.jsonl", "qrels.tsv", *chosen).stdout == f"{audit}\n"
-    said = (
-        "run.jsonl, line 1: run must list document 'd2' once for query 'q', but has score 0.5 in line 1 and score 0.75"
-    )
-    assert refused("run", "qrels.tsv", "run.jsonl", "--documents", "documents").startswith(said)
-    assert "runid" not in passed("run", "qrels.tsv", "run.jsonl", *chosen, "--trec-eval")
-    assert refused("compare", "a.npy", "b.npy", "--repeats", "max").startswith("--repeats goes with --qrels")
 
 
 def test_the_page_has_every_name_of_a_column() -> None:

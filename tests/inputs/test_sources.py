@@ -19,8 +19,8 @@ from inputs import written
 from numpy.testing import assert_array_equal
 
 from deadheat.inputs import arrays, disk
-from deadheat.inputs.disk import File, Mapped
-from deadheat.inputs.files import Layout
+from deadheat.inputs.disk import File
+from deadheat.inputs.files import FileLayout
 from deadheat.inputs.samples import open_labels, open_rows, open_samples
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
 
@@ -73,7 +73,6 @@ def refusal(value: object, kind: type[Exception] = ValueError, name: str = "gall
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces and windows of a few rows, so that small files have many."""
     monkeypatch.setattr(disk, "RESIDENT", 200)
-    monkeypatch.setattr(disk, "AROUND", 50)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -86,10 +85,8 @@ def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_storage_hands_out_what_the_array_is(order: str, dtype: str, tmp_path: Path) -> None:
     rows = np.asarray(rows_as(dtype), order=order)  # type: ignore[call-overload]
     path = save(tmp_path / "a.npy", rows)
-    found: dict[type, object] = {Array: rows, File: path, Shards: [rows[:20], path]}
-    if order == "C":  # else it is copied to a file
-        found[Mapped] = np.load(path, mmap_mode="r")
-    for kind, value in found.items():
+    result: dict[type, object] = {Array: rows, File: path, Shards: [rows[:20], path]}
+    for kind, value in result.items():
         source = open_rows(value, "gallery")
         assert type(source) is kind
         check(source, np.concatenate([rows[:20], rows]) if kind is Shards else rows)
@@ -111,35 +108,19 @@ def test_an_array_that_is_ready_is_not_copied_and_any_other_stays_as_it_is() -> 
         check(source, value)
 
 
-@pytest.mark.usefixtures("small_windows")
-def test_views_of_a_map_stay_maps_and_what_is_computed_from_them_is_in_memory(tmp_path: Path) -> None:
+def test_maps_and_their_views_are_arrays(tmp_path: Path) -> None:
     whole = np.load(save(tmp_path / "a.npy", ROWS), mmap_mode="r")
-    for view in (whole[5:40], whole[::3], whole[::-1], whole[:, 1:4], whole[:, ::2], whole[:1], whole[:, :1]):
+    for view in (whole, whole[5:40], whole[::3], whole[::-1], whole[:, 1:4], whole[:, ::2], whole[:1], whole[:, :1]):
         source = open_rows(view, "query")
-        assert type(source) is Mapped
+        assert type(source) is Array
         if len(view) > 11:
             check(source, np.array(view))
         assert_array_equal(source.read(0, len(view)), view)
+    assert np.shares_memory(open_rows(whole, "query").array, whole)
     assert_array_equal(open_rows(whole.T, "query").read(0, 6), ROWS.T)
-    for computed in (whole[[4, 2, 1]], whole * 2, whole[whole[:, 0] > 0]):
-        assert type(open_rows(computed, "query")) is Array
-
-
-def test_columns_of_a_map_are_put_together_as_few_as_may_be_resident(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In Fortran's order: of a column the numbers of these rows, and what the system maps next to them."""
-    monkeypatch.setattr(disk, "AROUND", 50)
-    monkeypatch.setattr(disk, "RESIDENT", 2 * (57 * 8 + 50) + 50)
-    widths, copy = [], Mapped._copy
-
-    def watched(self: Mapped, where: object, out: np.ndarray, places: object) -> None:
-        widths.append(out[places].shape[1])  # type: ignore[call-overload]
-        copy(self, where, out, places)
-
-    monkeypatch.setattr(Mapped, "_copy", watched)
-    open_rows(np.load(save(tmp_path / "a.npy", np.asfortranarray(ROWS)), mmap_mode="r"), "gallery")
-    assert widths == [2, 2, 2]
+    columns = np.load(save(tmp_path / "f.npy", np.asfortranarray(ROWS)), mmap_mode="r")
+    check(open_rows(columns, "query"), ROWS)
+    assert type(open_rows(columns, "query")) is File  # copied, row after row
 
 
 @pytest.mark.parametrize("mode", ["r", "r+", "c"])
@@ -364,7 +345,7 @@ def test_labels_in_the_files_of_embeddings(tmp_path: Path) -> None:
         table = pa.table({"e": pa.array(list(ROWS[part]), pa.list_(pa.float64())), "who": labels[part]})
         pyarrow.parquet.write_table(table, tmp_path / f"{part.start}-{part.stop}.parquet")
     for given, expected in ((None, labels), (save(tmp_path / "l-1.npy", np.arange(57)), np.arange(57))):
-        samples = open_samples(tmp_path / "*.parquet", given, layout=Layout(label_column="who"))
+        samples = open_samples(tmp_path / "*.parquet", given, layout=FileLayout(label_column="who"))
         check(samples.embeddings, ROWS)
         assert_array_equal(samples.labels, expected)
 
@@ -424,7 +405,7 @@ def kilobytes(key):
         return next(int(line.split()[1]) for line in file if line.startswith(key + ":"))
 
 path, how = sys.argv[1:]
-values = np.load(path, mmap_mode="r") if how == "map" else [path, path] if how == "shards" else path
+values = [path, path] if how == "shards" else path
 before = kilobytes("VmRSS")
 source = open_rows(values, "gallery")
 total = sum(float(rows[:, 0].sum(dtype=float)) for _, rows in source.pieces())
@@ -437,7 +418,7 @@ print(total, (after - before) / 1024)
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of resident memory from /proc")
-@pytest.mark.parametrize("how", ["file", "map", "shards", "fortran"])
+@pytest.mark.parametrize("how", ["file", "shards", "fortran"])
 def test_little_of_a_large_file_is_resident(how: str, tmp_path: Path) -> None:
     rows, dim = 100_000, 500  # 200 MB
     path = tmp_path / "large.npy"

@@ -149,10 +149,18 @@ def test_rows_are_made_dense_some_at_a_time() -> None:
         (sparse.csr_array((0, 2)), "embeddings must have at least one row and one column, but has shape (0, 2)"),
     ],
 )
-def test_refused(given: Any, message: str) -> None:
+def test_rows_that_are_refused(given: Any, message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
         dh.Task(given, [0, 1])
     assert str(caught.value) == message
+
+
+def test_labels_are_0_and_1_alone() -> None:
+    rows, labels = np.eye(3), sparse.csr_array([[1, 0], [0, 1], [1, 1]])
+    assert dh.Task(rows, labels).profile == dh.Task(rows, labels.toarray()).profile
+    labels.data[0] = 2
+    with pytest.raises(ValueError, match="labels must hold 0 and 1 alone where a row has several, but holds another"):
+        dh.Task(rows, labels)
 
 
 def test_tensors_that_are_refused() -> None:

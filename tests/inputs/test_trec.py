@@ -121,15 +121,22 @@ def test_whole_floats_are_grades(tmp_path: Path) -> None:
     expected = {"q": {"a": 1, "b": 2, "c": 3, "d": -1}}
     given = {"q": {"a": 1.0, "b": np.float32(2), "c": 3, "d": -1.0}}
     for source in (path, given):
-        found = trec.open_qrels(source)
-        assert found == expected
-        assert {type(grade) for grade in found["q"].values()} == {int}
-    for odd in (-1.5, float("nan"), "1"):
-        with pytest.raises((TypeError, ValueError), match=r"rel must be a(n integer, or a gain of 0,| number, but)"):
+        result = trec.open_qrels(source)
+        assert result == expected
+        assert {type(grade) for grade in result["q"].values()} == {int}
+    for odd, said in (
+        (-1.5, "a negative one, with"),
+        (float("nan"), "NaN"),
+        (1e-200, "a smaller"),
+        (1e200, "a larger"),
+    ):
+        with pytest.raises(ValueError, match=f"rel must be an integer, or a gain of 0, or from .*, but is {said}"):
             trec.open_qrels({"q": {"a": odd}})
+    with pytest.raises(TypeError, match="rel must be a number, but is of type str"):
+        trec.open_qrels({"q": {"a": "1"}})
 
 
-def test_json_on_every_door(tmp_path: Path) -> None:
+def test_json_in_every_function(tmp_path: Path) -> None:
     run, qrels = {"q": {"a": 0.5, "b": 0.5}}, {"q": {"b": 1}}
     paths = [tmp_path / name for name in ("run.json", "qrels.json")]
     for path, table in zip(paths, (run, qrels), strict=True):

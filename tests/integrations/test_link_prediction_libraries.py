@@ -72,8 +72,8 @@ def test_pykeen_gets_bounds_next_to_its_own() -> None:
         others[:, 3] = np.nan  # what PyKEEN filters
         scores = np.column_stack([positives, others])
         evaluator.process_scores_(None, side, torch.from_numpy(scores), torch.from_numpy(positives[:, None]))
-        profiles[side] = dh.Task.from_candidates(
-            scores, np.zeros(len(scores), dtype=int), junk=np.isnan(scores)
+        profiles[side] = dh.from_candidates(
+            scores, positive_columns=np.zeros(len(scores), dtype=int), junk=np.isnan(scores)
         ).profile
     found = evaluator.finalize()
     names = {"mrr": "MRR", "mr": "MR", "hits@10": "Hits@10", "amri": "AMRI", "amr": "AMR"}

@@ -26,15 +26,17 @@ def of_scores(row: Any, junk: Any, **how: Any) -> Values:
 
 
 def of_links(row: Any, junk: Any, **how: Any) -> Values:
-    return bounds(dh.Task.from_links(row[:1], row[None, 1:], junk=None if junk is None else junk[1:], **how))
+    return bounds(
+        dh.from_candidates(row[None, 1:], positive_scores=row[:1], junk=None if junk is None else junk[1:], **how)
+    )
 
 
 def of_shared_links(row: Any, junk: Any, **how: Any) -> Values:
-    return bounds(dh.Task.from_links(row[:1], row[1:], junk=None if junk is None else junk[1:], **how))
+    return bounds(dh.from_candidates(row[1:], positive_scores=row[:1], junk=None if junk is None else junk[1:], **how))
 
 
 def of_candidates(row: Any, junk: Any, **how: Any) -> Values:
-    return bounds(dh.Task.from_candidates(row[None], [0], junk=junk, **how))
+    return bounds(dh.from_candidates(row[None], positive_columns=[0], junk=junk, **how))
 
 
 def of_neighbors(row: Any, junk: Any) -> Values:

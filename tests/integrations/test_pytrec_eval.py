@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from integrations.needs import needs
 
 import deadheat as dh
+from deadheat.measures.names import parse
 from deadheat.reports.trec import trec_name
 
 pytestmark = needs("pytrec_eval")
@@ -55,7 +56,7 @@ def test_its_values_are_between_the_bounds(
     assert report.profile.query_ids is not None
     assert set(report.profile.query_ids) == set(expected)
     for name in report:
-        called = trec_name(dh.measures.parse(name), report.rel)
+        called = trec_name(parse(name), report.rel)
         values = np.array([expected[query][called] for query in report.profile.query_ids])
         values[np.isnan(values)] = 0.0  # set_recall and set_relative_P of a query without a relevant document
         lower, middle, upper = report[name].per_query

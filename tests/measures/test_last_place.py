@@ -17,7 +17,8 @@ import pytest
 from graded_queries import BIASED_NAMES, GAIN_NAMES, NAMES, OVER_NAMES, STOPPING_NAMES, profile_of, random_query, value
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures import FAMILIES, parse, per_query
+from deadheat.measures import per_query
+from deadheat.measures.names import FAMILIES, parse
 
 PAGES = Path(__file__).parents[2]
 WITHOUT_TIES, WITH_TIES, OF_ELEVEN = 2, 4, 4  # units in the last place; the last are those of 11pt_avg

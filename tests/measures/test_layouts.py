@@ -18,7 +18,8 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures import parse, per_query, std
+from deadheat.measures import per_query, std
+from deadheat.measures.names import parse
 
 HITS, TRAPEZOID = "mAP(over='hits')", "mAP(interpolation='trapezoid')"
 NAMES = [HITS, "mAP(over='possible')", "Recall(over='possible')", TRAPEZOID]

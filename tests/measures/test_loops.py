@@ -78,9 +78,9 @@ def precision_variances() -> np.ndarray:
     return out
 
 
-def discount_spreads() -> np.ndarray:
+def discount_deviations() -> np.ndarray:
     (k, _, tied, _, slots), out = some_groups(MIXED), np.empty(300)
-    _core.discount_spreads(k, tied, slots, discount_table(17)[0], out)
+    _core.discount_deviations(k, tied, slots, discount_table(17)[0], out)
     return out
 
 
@@ -103,7 +103,7 @@ LOOPS = {
     "gains of several grades": lambda: values(graded_profile(), "nDCG", "nDCG@1", "nDCG@3", "nDCG@6"),
     "discounts": lambda: np.concatenate(discount_table(11)),
     "variances of precisions": precision_variances,
-    "variances of discounts": discount_spreads,
+    "variances of discounts": discount_deviations,
     **{f"{name}, {kind}": (lambda kind=kind, value=value: slot_expectations(kind, value))
        for value, name in ((-1, "last hit"), (0, "any hit"), (1, "first hit")) for kind in (MIXED, UNEVEN)},
 }  # fmt: skip

@@ -10,7 +10,8 @@ from graded_queries import NAMES
 
 import deadheat as dh
 from deadheat.errors import InputError
-from deadheat.measures import DEFAULT_MEASURES, FAMILIES, listing, parse, parse_all
+from deadheat.measures import DEFAULT_MEASURES, listing
+from deadheat.measures.names import FAMILIES, parse, parse_all
 
 ALIASES = {
     "mAP": "map MAP AP average_precision mean_average_precision RetrievalMAP",

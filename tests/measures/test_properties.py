@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from deadheat import measures
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures import DEFAULT_MEASURES, first_last_hit, groups, parse, per_query, std, values
+from deadheat.measures import DEFAULT_MEASURES, first_last_hit, groups, per_query, std, values
+from deadheat.measures.names import parse
+from deadheat.measures.values import all_bounds
 
 
 @st.composite
@@ -79,16 +80,16 @@ def test_many_measures_at_once_or_in_many_calls_are_those_one_by_one(
         monkeypatch.setattr(first_last_hit, "_MOST_SLOTS", 7)
     calls = len(values.ranges_of_queries(profile, threads))
     assert calls > 30 if "MOST_AT_ONCE" in patches else calls == threads
-    assert_array_equal(np.array(measures.all_bounds(profile, [*map(parse, names)], threads)), np.array(alone))
+    assert_array_equal(np.array(all_bounds(profile, [*map(parse, names)], threads)), np.array(alone))
 
 
 def test_no_pool_is_opened_where_it_is_not_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "Workers", None)
     profile, names = a_fixed_profile(), [parse("mAP")]
-    assert len(measures.all_bounds(profile, names, 2)) == 1
+    assert len(all_bounds(profile, names, 2)) == 1
     monkeypatch.setattr(values, "WORTH_A_THREAD", 1)
     with pytest.raises(TypeError, match="not callable"):
-        measures.all_bounds(profile, names, 2)
+        all_bounds(profile, names, 2)
 
 
 @pytest.mark.parametrize("name", [*NAMES, *OVER_NAMES, *GAIN_NAMES])

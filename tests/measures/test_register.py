@@ -12,6 +12,8 @@ import pytest
 import deadheat as dh
 from deadheat import measures
 from deadheat.errors import InputError
+from deadheat.measures.names import parse, parse_all
+from deadheat.measures.values import all_bounds
 
 SCORES = np.array([[3, 2, 2, 2, 1, 1], [1, 1, 1, 1, 1, 1], [6, 5, 4, 3, 2, 1]])
 MARKS = np.array([[0, 1, 0, 1, 0, 1], [1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0]], dtype=bool)
@@ -106,15 +108,15 @@ def test_only_the_ranks_that_count_have_a_discount(registered: None) -> None:
     ("call", "message"),
     [
         (lambda: measures.find(3), "name must be a string, but is 3"),
-        (lambda: measures.parse(["AP"]), "a measure must be given by its name"),
-        (lambda: measures.parse("x" * 10**5), "a measure's name must have at most 200 characters, but 'xxx"),
-        (lambda: measures.parse_all("x" * 10**5), "a measure's name must have at most 200 characters, but 'xxx"),
-        (lambda: measures.parse_all("AP", rel="2"), "rel must be a number, but is '2'"),
-        (lambda: measures.parse_all("AP", rel=0), "rel must be above 0, but is 0"),
-        (lambda: measures.parse_all("AP", top_k=0), "top_k must be at least 1, but is 0"),
-        (lambda: measures.all_bounds(PROFILE, ["AP"], threads=0), "threads must be at least 1, but is 0"),
-        (lambda: measures.all_bounds(PROFILE, "AP"), "measures must be names, such as"),
-        (lambda: measures.all_bounds(3, ["AP"]), "profile must be a TieProfile, as task.profile is, but is 3"),
+        (lambda: parse(["AP"]), "a measure must be given by its name"),
+        (lambda: parse("x" * 10**5), "a measure's name must have at most 200 characters, but 'xxx"),
+        (lambda: parse_all("x" * 10**5), "a measure's name must have at most 200 characters, but 'xxx"),
+        (lambda: parse_all("AP", rel="2"), "rel must be a number, but is '2'"),
+        (lambda: parse_all("AP", rel=0), "rel must be above 0, but is 0"),
+        (lambda: parse_all("AP", top_k=0), "top_k must be at least 1, but is 0"),
+        (lambda: all_bounds(PROFILE, ["AP"], threads=0), "threads must be at least 1, but is 0"),
+        (lambda: all_bounds(PROFILE, "AP"), "measures must be names, such as"),
+        (lambda: all_bounds(3, ["AP"]), "profile must be a TieProfile, as task.profile is, but is 3"),
         (lambda: measures.per_query([1], "AP"), "profile must be a TieProfile, as task.profile is, but is .1."),
         (lambda: measures.per_query(PROFILE, 3), "a measure must be given by its name"),
         (lambda: measures.std(None, "AP"), "profile must be a TieProfile, as task.profile is, but is None"),
@@ -132,5 +134,5 @@ def test_arguments_of_every_function_are_checked(call: Any, message: str) -> Non
 
 
 def test_measures_are_given_by_name_or_parsed() -> None:
-    by_name, parsed = (measures.all_bounds(PROFILE, [each])[0] for each in ("P@2", measures.parse("P@2")))
+    by_name, parsed = (all_bounds(PROFILE, [each])[0] for each in ("P@2", parse("P@2")))
     np.testing.assert_array_equal(by_name, parsed)

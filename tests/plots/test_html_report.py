@@ -239,9 +239,9 @@ def test_commands_write_pages(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--confidence", "c.txt"], "go with --html"),
-        (["--collisions", "3"], "go with --html"),
-        (["--html", "a.npz"], "it is one of the input files"),
+        (["--confidence", "c.txt"], "goes with --html"),
+        (["--collisions", "3"], "goes with --html"),
+        (["--html", "a.npz"], "it is there already"),
         (["--html", "."], "it is a folder"),
         (["--html", "p.html", "--json", "p.html"], "two results cannot both be written"),
         (["--html", "p.html", "--confidence", "none.npy"], "No such file"),

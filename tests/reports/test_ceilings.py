@@ -24,8 +24,10 @@ def test_ceiling_is_the_best_of_all_rankings(grades: list[int]) -> None:
         profile = profile_of([(groups, n_ranked, missing)], grades)
         if not profile.n_relevant.any() or not missing:
             continue
-        found = sorted((grade for *_, counts in groups for grade, n in counts.items() for _ in range(n)), reverse=True)
-        items = found + [0] * (n_ranked - len(found))
+        outcome = sorted(
+            (grade for *_, counts in groups for grade, n in counts.items() for _ in range(n)), reverse=True
+        )
+        items = outcome + [0] * (n_ranked - len(outcome))
         report = report_on(profile, SummaryOptions.checked(names), threads=1, knows_gallery=True)
         assert report.n_unreachable.tolist() == [len(missing)]
         for name in names:

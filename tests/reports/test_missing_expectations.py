@@ -45,8 +45,8 @@ def whole() -> Report:
     return dh.evaluate(dh.TieProfile.from_groups([[(0, 0, 1, 1)]] * 4, n_ranked=[5] * 4), "mAP", labels=LABELS)
 
 
-def lows(found: Any) -> tuple[float, float]:
-    return found.lower.low, found.expected.low
+def lows(outcome: Any) -> tuple[float, float]:
+    return outcome.lower.low, outcome.expected.low
 
 
 def over_classes() -> Report:

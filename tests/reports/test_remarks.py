@@ -16,16 +16,16 @@ import deadheat as dh
 RUN = {f"q{i}": {f"d{i}.txt": 1.0, f"d{i + 1}.txt": 0.5} for i in range(4)}
 QRELS = {f"q{i}": {f"d{i}": 1, "other": 0} for i in range(4)}
 IN_COMMON = "have no document in common: query 'q0' has 'd0.txt' in the run and 'd0' in the qrels. Ids must be spelled "
-IN_COMMON += "alike in both; for ids of chunks, documents= (--documents) gives the document of each."
+IN_COMMON += "the same in both; for ids of chunks, documents= (--documents) gives the document of each."
 
 
 def remarks(task: dh.Task) -> list[str]:
     """Return the remarks of a report, which are the last lines of its text and of its page, and are in its JSON."""
     report = dh.evaluate(task, "MRR", singletons="zero")
-    found = [*report.remarks]
-    assert not found or str(report).splitlines()[-len(found) :] == found
-    assert json.loads(report.to_json())["remarks"] == found
-    return found
+    outcome = [*report.remarks]
+    assert not outcome or str(report).splitlines()[-len(outcome) :] == outcome
+    assert json.loads(report.to_json())["remarks"] == outcome
+    return outcome
 
 
 def test_a_run_without_a_document_of_the_qrels_says_so() -> None:
@@ -58,8 +58,8 @@ def test_lists_neighbors_and_judged_embeddings_say_it_with_their_names() -> None
     task = dh.Task.from_judged([[0.0]], [[1.0], [2.0]], {"q": {"a": 1}}, ["q"], ["a.txt", "b.txt"])
     (said,) = remarks(task)
     assert said.startswith(begin.format("gallery_ids", "the qrels", "'q'", "gallery_ids", "the qrels"))
-    found = [["a", "b"], ["b", "a"], ["a", "b"]]
-    assert remarks(dh.Task.from_neighbors(found, [[2, 1]] * 3, relevant=[["a"], ["c"], ["d"]], n_gallery=4)) == []
+    outcome = [["a", "b"], ["b", "a"], ["a", "b"]]
+    assert remarks(dh.Task.from_neighbors(outcome, [[2, 1]] * 3, relevant=[["a"], ["c"], ["d"]], n_gallery=4)) == []
     assert remarks(dh.Task.from_judged([[0.0]], [[1.0], [2.0]], {7: {8: 1}}, [7], np.array([8, 9]))) == []
 
 
@@ -121,32 +121,34 @@ def test_a_report_says_how_uint8_was_read() -> None:
     judged = codes[:1], codes, {"q": {"0": 1}}, ["q"], range(12)
     assert remarks(dh.Task.from_judged(*judged)) == [as_numbers]
     assert remarks(dh.Task.from_judged(*judged, distance="hamming")) == [as_bits]
-    found = dh.Task.from_neighbors([[0, 1]], relevant=[{1}], embeddings=codes[:1], gallery=codes)
-    assert remarks(found) == [as_numbers]
+    outcome = dh.Task.from_neighbors([[0, 1]], relevant=[{1}], embeddings=codes[:1], gallery=codes)
+    assert remarks(outcome) == [as_numbers]
     for other in (codes > 127, np.where(codes > 127, 1, -1), (codes > 127).astype(np.uint8)):
         assert remarks(dh.Task(other, labels, distance="hamming")) == []
 
 
 def test_negatives_that_all_positives_share_are_counted() -> None:
     positives, negatives = [0.9, 0.8, 0.3], [0.1, 0.7, 0.2]
-    shared = "3 negatives, shared by all 3 positives. If each positive has one of its own, give negatives[:, None]."
-    task = dh.Task.from_links(positives, negatives)
-    found = dh.link_prediction(task, "MRR")
-    assert remarks(task) == [shared] == [*found.remarks] == json.loads(found.to_json())["remarks"]
-    assert str(found).splitlines()[-1] == shared
-    assert remarks(dh.Task.from_links(positives, negatives[:2])) == ["2 negatives, shared by all 3 positives."]
+    shared = "3 negatives, shared by all 3 positives. If each positive has one of its own, give scores[:, None]."
+    task = dh.from_candidates(negatives, positive_scores=positives)
+    outcome = dh.link_prediction(task, "MRR")
+    assert remarks(task) == [shared] == [*outcome.remarks] == json.loads(outcome.to_json())["remarks"]
+    assert str(outcome).splitlines()[-1] == shared
+    assert remarks(dh.from_candidates(negatives[:2], positive_scores=positives)) == [
+        "2 negatives, shared by all 3 positives."
+    ]
     for own in (np.array(negatives)[:, None], [negatives] * 3):
-        assert remarks(dh.Task.from_links(positives, own)) == []
-    assert remarks(dh.Task.from_links([0.9], negatives)) == []
+        assert remarks(dh.from_candidates(own, positive_scores=positives)) == []
+    assert remarks(dh.from_candidates(negatives, positive_scores=[0.9])) == []
 
 
 def test_a_rate_that_the_negatives_do_not_resolve_is_said() -> None:
     scores, labels = np.arange(400.0), np.arange(400) >= 100
-    found = dh.classification(scores, ~labels, measures=["TAR@FAR=1e-3", "FRR@FAR=1e-3", "TPR@FPR=0.01", "TPR@FPR=0"])
+    outcome = dh.classification(scores, ~labels, measures=["TAR@FAR=1e-3", "FRR@FAR=1e-3", "TPR@FPR=0.01", "TPR@FPR=0"])
     finest = "300 negatives resolve a rate of 0.0033 and more"
     said = [f"{finest}: {name}=0.001 is the value at a rate of 0." for name in ("TPR@FPR", "FNMR@FMR")]
-    assert str(found).splitlines()[-2:] == said == json.loads(found.to_json())["remarks"]
-    assert found["TPR@FPR=0.001"].lower == found["TPR@FPR=0"].lower
+    assert str(outcome).splitlines()[-2:] == said == json.loads(outcome.to_json())["remarks"]
+    assert outcome["TPR@FPR=0.001"].lower == outcome["TPR@FPR=0"].lower
 
 
 # Labels by the id of the query ---------------------------------------------------------------------------------------
@@ -162,7 +164,7 @@ def test_labels_of_a_run_come_by_query_id_or_in_order() -> None:
     ordered = [KINDS[query] for query in qrels]
     for given in (KINDS, ordered):
         for task in (
-            dh.Task.from_run(run, qrels, labels=given),
+            dh.from_run(run, qrels, labels=given),
             dh.Task.from_lists({query: ["a", "b"] for query in qrels}, qrels, labels=given),
         ):
             of_classes = dh.evaluate(task, "MRR", average="class")
@@ -192,7 +194,7 @@ def test_labels_that_cannot_be_matched_are_refused() -> None:
     with pytest.raises(TypeError, match=r"but is a set$"):
         dh.evaluate([[0], [1]], {"a", "b"})
     for refusing, maker in ((task, "from_run(run, qrels, labels=...)"), (without_ids, "from_profile(task.profile, ")):
-        with pytest.raises(TypeError, match=re.escape(f"labels belongs to the task: give it to dh.Task.{maker}")):
+        with pytest.raises(TypeError, match=re.escape(f"labels belongs to the task: give it to dh.{maker}")):
             dh.evaluate(refusing, "MRR", labels=["a", "b"])  # type: ignore[call-overload]
 
 
@@ -202,16 +204,16 @@ def test_neighbors_remember_their_labels() -> None:
     assert task.labels is not None
     assert task.labels.tolist() == list("abba")
     report = dh.evaluate(task, "MRR")
-    found = dh.compare(report, report)
-    assert found["MRR"].n_unit == 2
-    assert "No labels are known" not in str(found)
+    outcome = dh.compare(report, report)
+    assert outcome["MRR"].n_unit == 2
+    assert "No labels are known" not in str(outcome)
     assert dh.Task.from_neighbors(ids, scores, [{"a"}] * 4, [{"a"}] * 4).labels is None
 
 
 def test_classes_of_a_run_are_the_units_of_intervals_and_tests() -> None:
     qrels = {f"{kind}{n}": {"a": 1} for kind in "xyz" for n in range(4)}
     run = {query: {"a": 1.0, "b": 2.0 * (query[0] == "x")} for query in qrels}
-    report = dh.evaluate(dh.Task.from_run(run, qrels, labels={query: query[0] for query in qrels}), "MRR")
+    report = dh.evaluate(dh.from_run(run, qrels, labels={query: query[0] for query in qrels}), "MRR")
     assert (report.interval("MRR").n, report.interval("MRR", resample="query").n) == (3, 12)
     assert dh.compare(report, report)["MRR"].n_unit == 3
     assert [*report.by_class().columns()["class"]] == ["x", "y", "z"]

@@ -129,6 +129,9 @@ def test_to_dict_says_everything() -> None:
     report = evaluate(PROFILE, "mAP")
     content = report.to_dict(std=True)
     assert content.pop("deadheat")
+    assert (content.pop("notes"), content.pop("cautions")) == (report.notes(), [])
+    fractions, counts = ("lower", "expected", "upper", "std"), ("n_query", "n_undefined")
+    assert content.pop("units") == dict.fromkeys(fractions, "fraction") | dict.fromkeys(counts, "count")
     values = {"lower": 2 / 3, "expected": 0.75, "upper": 2.5 / 3, "std": 0.25 / 3, "n_query": 3, "n_undefined": 0}
     assert content == {
         "distance": None, "ties": {"rule": None, "mixed_groups": 1, "queries": 1, "largest": 2}, "singletons": "skip",
@@ -182,7 +185,7 @@ def test_two_decimals_unless_others_are_asked_for_or_distinguish_the_bounds() ->
         assert report.to_text(digits=digits).splitlines()[1].split() == ["mAP", *shown.split()]
     assert str(near) == near.to_text(digits=4)
     assert near["mAP"].summary() == "mAP 0.1000 [0.0999, 0.1000] %"
-    assert close_call(10**5).summary() == "mAP 0.00 %"  # alike with six decimals, too
+    assert close_call(10**5).summary() == "mAP 0.00 %"  # the same with six decimals, too
     assert "|  9.0909 |" in far.to_markdown(digits=4)
     assert "& 9.0909 &" in " ".join(far.to_latex(digits=4).split())
 
@@ -240,14 +243,14 @@ def test_a_report_is_a_mapping_of_its_measures() -> None:
 
 
 def test_rankings_that_were_cut() -> None:
-    found = Task.from_neighbors([["a", "b"]], [[2.0, 1.0]], relevant=[{"a", "c"}], n_gallery=9).profile
+    outcome = Task.from_neighbors([["a", "b"]], [[2.0, 1.0]], relevant=[{"a", "c"}], n_gallery=9).profile
     cut = "n 1 query relevant items were not returned or may tie with the last returned"
-    assert str(evaluate(found, "Hit@1, mAP")).splitlines()[-1] == (
+    assert str(evaluate(outcome, "Hit@1, mAP")).splitlines()[-1] == (
         f"Needs more neighbours: i{cut}, so that mAP has bounds and no expected value. "
         "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
     )
-    assert str(evaluate(found, "Hit@1")).splitlines()[-1] == f"I{cut}; this affects no value shown."
-    assert [note[:4] for note in evaluate(found, "Hit@1, mAP").notes()] == ["1 qu", "Need"]  # of no ties
+    assert str(evaluate(outcome, "Hit@1")).splitlines()[-1] == f"I{cut}; this affects no value shown."
+    assert [note[:4] for note in evaluate(outcome, "Hit@1, mAP").notes()] == ["1 qu", "Need"]  # of no ties
 
 
 # From arrays
@@ -378,8 +381,8 @@ def test_queries_worst_first() -> None:
         "",
         "3 of 5 queries, worst Hit@1 first; 1 without a value left out.",
     ]
-    found = (REPORT.worst(3, measures="Hit@1, mAP"), REPORT.worst(2), REPORT.worst())
-    assert [each.rows["query"] for each in found] == [[2, 3, 0], [3, 2], [3, 2, 0, 1]]
+    outcome = (REPORT.worst(3, measures="Hit@1, mAP"), REPORT.worst(2), REPORT.worst())
+    assert [each.rows["query"] for each in outcome] == [[2, 3, 0], [3, 2], [3, 2, 0, 1]]
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.str_, object, np.bytes_])
@@ -431,8 +434,8 @@ def test_every_form() -> None:
     first, _, last = json.loads(table.to_json())["rows"]
     values = {"mAP": (1 / 2 + 1 / 3) / 2, "Hit@1": 0.0}
     measures = {name: dict.fromkeys(("lower", "expected", "upper"), each) for name, each in values.items()}
-    assert first == {"class": "a", "queries": 2, "measures": measures}
-    assert last["measures"]["mAP"]["lower"] is None
+    assert first == {"class": "a", "queries": 2, **measures}
+    assert last["mAP"]["lower"] is None
     bounds = [f"{name}_{bound}" for name in values for bound in ("lower", "expected", "upper")]
     assert list(table.columns()) == ["class", "queries", *bounds]
     assert "41.6667" in table.to_markdown(digits=4)

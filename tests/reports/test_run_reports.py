@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.errors import UndefinedError
+from deadheat.measures.names import parse
 from deadheat.reports import trec
 from deadheat.reports.runs import with_ids
 from deadheat.reports.trec import LEFT_OUT, expanded, trec_lines
@@ -32,14 +33,14 @@ def test_levels_of_relevance_are_those_of_binary_qrels() -> None:
     for rel in (2, 3):
         binary = {q: {d: int(grade >= rel) for d, grade in row.items()} for q, row in qrels.items()}
         expected = dh.evaluate(dh.Task.from_run(run, binary), names)
-        found = dh.evaluate(dh.Task.from_run(run, qrels, rel=rel), [*names, "nDCG@5"])
-        assert next(iter(found)) == f"mAP(rel={rel})"
+        outcome = dh.evaluate(dh.Task.from_run(run, qrels, rel=rel), [*names, "nDCG@5"])
+        assert next(iter(outcome)) == f"mAP(rel={rel})"
         for name in names:
-            own = found[dh.measures.parse(name).at_level(rel).name]
+            own = outcome[parse(name).at_level(rel).name]
             assert_array_equal(own.per_query, expected[name].per_query)
             assert_array_equal(own.std_per_query, expected[name].std_per_query)
             assert own.n_query == expected[name].n_query
-        assert found["nDCG@5"].lower == dh.evaluate(dh.Task.from_run(run, qrels), "nDCG@5")["nDCG@5"].lower
+        assert outcome["nDCG@5"].lower == dh.evaluate(dh.Task.from_run(run, qrels), "nDCG@5")["nDCG@5"].lower
 
 
 def test_which_queries_count() -> None:
@@ -230,11 +231,11 @@ def test_a_column_has_what_ranking_by_id_gives(how: dict[str, Any]) -> None:
         if "max_docs" in how:
             given = broken
         task = dh.Task.from_run(given, qrels, **how)
-        found = with_ids(dh.evaluate(task, names), task)
-        assert found.by_id == {name: result.lower for name, result in expected.items()}
-        assert found.columns()["by_id"] == [result.lower for result in expected.values()]
-        assert found.to_dict()["measures"][expected.measures[0]]["by_id"] == expected["mAP"].lower
-        assert found.to_text().splitlines()[0].split()[-2:] == ["by", "id"]
+        outcome = with_ids(dh.evaluate(task, names), task)
+        assert outcome.by_id == {name: result.lower for name, result in expected.items()}
+        assert outcome.columns()["by_id"] == [result.lower for result in expected.values()]
+        assert outcome.to_dict()["measures"][expected.measures[0]]["by_id"] == expected["mAP"].lower
+        assert outcome.to_text().splitlines()[0].split()[-2:] == ["by", "id"]
 
 
 def test_a_level_of_one_is_the_default_unless_gains_are_below() -> None:

@@ -16,15 +16,15 @@ SUMS = 32  # in parallel
 
 @pytest.mark.parametrize("d", [1, 2, 31, 32, 33, 100])
 def test_compensated_products_err_as_if_in_double_double(d):
-    """Where nearly all cancels: the exact product is tiny compared with its terms."""
+    """Nearly all cancels: the exact product is tiny compared with its terms."""
     rng = np.random.default_rng(d)
     left = rng.standard_normal((30, d)) * 10.0 ** rng.integers(-8, 8, (30, d))
     right = rng.standard_normal((30, d)) * 10.0 ** rng.integers(-8, 8, (30, d))
     if d > 1:
         right[:, -1] = -np.einsum("ij,ij->i", left[:, :-1], right[:, :-1]) / left[:, -1]
-    found = _core.compensated_dots(left, right)
+    result = _core.compensated_dots(left, right)
     gamma = Fraction(bounds.gamma(d + 2 * SUMS, np.float64))
-    for a, b, value in zip(left.tolist(), right.tolist(), found.tolist(), strict=True):
+    for a, b, value in zip(left.tolist(), right.tolist(), result.tolist(), strict=True):
         terms = [Fraction(x) * Fraction(y) for x, y in zip(a, b, strict=True)]
         bound = Fraction(1, 2**53) * abs(sum(terms)) + gamma**2 * sum(map(abs, terms))
         assert abs(Fraction(value) - sum(terms)) <= bound
@@ -56,6 +56,6 @@ def test_compensated_products_are_those_of_the_reference(d):
     left, right = rng.standard_normal((2, 20, d)) * 2.0 ** rng.integers(-20, 20, (2, 20, d))
     right[3] = -0.0
     expected = np.array([compensated_dot(*rows) for rows in zip(left, right, strict=True)])
-    found = _core.compensated_dots(left, right)
-    assert_array_equal(found.view(np.int64), expected.view(np.int64))
+    result = _core.compensated_dots(left, right)
+    assert_array_equal(result.view(np.int64), expected.view(np.int64))
     assert _core.compensated_dots(left[:0], right[:0]).shape == (0,)

@@ -36,7 +36,7 @@ def values(report):
 
 
 def in_mode(mode, work):
-    """What some work gives in a new thread that flushes, or rounds so."""
+    """Return the result of some work in a new thread with this mode."""
 
     def there():
         if mode == "flushing":
@@ -48,9 +48,9 @@ def in_mode(mode, work):
             assert abs(thirds[0]) != abs(thirds[1]) or mode == "toward zero"
         before = _core.set_float_mode()
         _core.set_float_mode(before)
-        found = work()
+        outcome = work()
         assert _core.set_float_mode() & ~FLAGS == before & ~FLAGS  # and was put back
-        return found
+        return outcome
 
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(there).result()
@@ -70,7 +70,7 @@ def test_flushing_to_zero_changes_nothing(distance, dtype, tail, threads):
     assert values(report) == values(flushed)
 
 
-def test_subnormal_scores_are_told_apart():
+def test_subnormal_scores_differ():
     def tied():
         return dh.Task.from_scores([[1e-310, 2e-310, 0.0]], [[1, 0, 0]]).profile.tied.tolist()
 
@@ -148,8 +148,8 @@ def test_what_is_computed_when_it_is_asked_for_does_not_depend_on_the_mode(mode)
     def read():
         return read_out(*results)
 
-    found = in_mode(mode, read)
-    for some, others in zip(found, expected, strict=True):
+    result = in_mode(mode, read)
+    for some, others in zip(result, expected, strict=True):
         assert repr(some) == repr(others)
     assert repr(read()) == repr(expected)  # nor does what was kept
 

@@ -14,9 +14,9 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this needs a system 
 _HELD = """
 import os, threading
 from threading import RLock
-from deadheat.engine.counting.distributed import worker
+from deadheat.engine.counting import executors
 from deadheat.support import atomic, locks, scratch
-held = [atomic._UMASK, scratch._turn, worker._turn, locks.process_lock(RLock)]
+held = [atomic._UMASK, scratch._turn, executors._turn, locks.process_lock(RLock)]
 taken, over = threading.Event(), threading.Event()
 def hold():
     for lock in held: lock.acquire()

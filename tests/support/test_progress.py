@@ -18,7 +18,7 @@ Calls = list[tuple[int, int]]
 
 
 class Clock:
-    """A clock that stands still until it is told."""
+    """A clock that stands still until `now` is set."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -75,7 +75,7 @@ def test_threads_lose_nothing_and_keep_the_order() -> None:
 
 
 class Stop(BaseException):
-    """What a user's function may raise."""
+    """An exception of a function that the user gave."""
 
 
 def test_what_a_function_raises_goes_to_who_reported_and_ends_the_calls() -> None:
@@ -214,9 +214,9 @@ def test_rates_for_people(rate: float, expected: str) -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_results_come_in_the_order_of_the_items_and_one_thread_is_the_callers(threads: int) -> None:
     with Workers(threads) as workers:
-        found = workers.each(lambda item: (item**2, threading.get_ident()), range(20))
-    assert [square for square, _ in found] == [item**2 for item in range(20)]
-    assert ({thread for _, thread in found} == {threading.get_ident()}) == (threads == 1)
+        result = workers.each(lambda item: (item**2, threading.get_ident()), range(20))
+    assert [square for square, _ in result] == [item**2 for item in range(20)]
+    assert ({thread for _, thread in result} == {threading.get_ident()}) == (threads == 1)
 
 
 def test_there_are_no_more_threads_than_processors(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +231,7 @@ def test_there_are_no_more_threads_than_processors(monkeypatch: pytest.MonkeyPat
         assert len(set(workers.each(meet, range(40)))) == 2
 
 
-def test_an_error_reaches_the_caller_and_no_thread_stays() -> None:
+def test_the_caller_gets_an_error_and_no_thread_stays() -> None:
     before = threading.active_count()
     with pytest.raises(ZeroDivisionError), Workers(2) as workers:
         workers.each(lambda item: 1 // item, [1, 0])
@@ -251,7 +251,7 @@ def test_threads_compute_in_the_plain_mode_whatever_the_callers_is() -> None:
         assert _core.set_float_mode(before) & flushes == flushes  # the caller's was left alone
 
 
-def test_an_error_ends_what_goes_on_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_ends_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     waiting, asked = threading.Event(), []
 

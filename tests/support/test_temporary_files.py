@@ -1,4 +1,4 @@
-"""What is written for a while goes with the process, however it ends; and files are written whole or not at all."""
+"""Temporary files go with the process, however it ends; and files are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ WORK = {  # what takes disk space in a folder until its process ends
     "file = kept.__enter__(); file.write(bytes(1 << 22)); file.flush()",
 }
 _OWNS = """
-from deadheat.engine.counting.distributed.worker import Writer
-from deadheat.support.scratch import own_copy
+import tempfile
+from deadheat.support.scratch import opened_folder, own_copy
 own_copy("file://" + sys.argv[1])
-writer = Writer(None)
+users = opened_folder(tempfile.mkdtemp(prefix="deadheat-job-"))
 """
 
 
@@ -117,15 +117,15 @@ def test_folders_of_killed_processes_are_deleted_by_the_next(
         os.utime(path, (1, 1))
 
     def left(process: subprocess.Popen[bytes] | None) -> set[str]:
-        """What is there when a process has ended and the next has come."""
+        """Return the folders that are there when a process has ended and the next has come."""
         if process is not None:
             process.send_signal(how)
             process.wait(60)
         (folder / "deadheat-mine").mkdir()
         with scratch.opened_folder(str(folder / "deadheat-mine")):
-            found = {path.name for path in folder.iterdir()} - {"deadheat-mine"}
+            result = {path.name for path in folder.iterdir()} - {"deadheat-mine"}
         shutil.rmtree(folder / "deadheat-mine")
-        return found
+        return result
 
     always = {"deadheat-job-new", "deadheat-other"}
     assert left(None) == {path.name for path in kept} | always
@@ -178,7 +178,7 @@ def test_files_of_arrays_are_closed_with_them(threads: bool, folder: Path, monke
     assert n_open() == 0
 
 
-def test_a_full_disk_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -194,7 +194,7 @@ WAYS = ["no name", "no /proc", "a name"]
 
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """How the file is written: as it can be here, or as on systems that lack one thing or the other."""
+    """The way a file is written: as it can be here, or as on systems that lack one thing or the other."""
 
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(2, "No such file or directory")

@@ -28,9 +28,9 @@ void take_out(Int64s rows, Int64s taken, Span<const bool> same_class, const Entr
     for (std::size_t p = 0; p < rows.size(); ++p) {
         const Index i = rows[p];
         const auto listed = entries.columns[i];
-        const auto found = std::lower_bound(listed.begin(), listed.end(), taken[p]);
-        unlisted[p] = found == listed.end() || *found != taken[p];
-        if (!unlisted[p]) --(same_class[p] ? entries.count : entries.irrelevant)(i, found - listed.begin());
+        const auto result = std::lower_bound(listed.begin(), listed.end(), taken[p]);
+        unlisted[p] = result == listed.end() || *result != taken[p];
+        if (!unlisted[p]) --(same_class[p] ? entries.count : entries.irrelevant)(i, result - listed.begin());
     }
 }
 
@@ -80,23 +80,23 @@ void expand(Matrix<const std::int64_t> columns, Matrix<const std::int64_t> group
     for (Index row = 0; row < columns.rows; ++row) {
         const Int64s left_out = excluded[row];
         std::int64_t *out = items.row(row);
-        Index place = 0, first = 0, last_group = -1;
+        Index position = 0, first = 0, last_group = -1;
         for (Index entry = columns.columns - 1; entry >= 0; --entry) {
             const Index number = group(row, entry);
             if (number < 0) continue;
             if (number != last_group) {
-                std::sort(out + first, out + place);
-                first = place;
+                std::sort(out + first, out + position);
+                first = position;
                 last_group = number;
             }
             for (const Index item : items_of_column[columns(row, entry)]) {
                 if (std::binary_search(left_out.begin(), left_out.end(), item)) continue;
-                out[place] = item;
-                numbers(row, place) = number;
-                ++place;
+                out[position] = item;
+                numbers(row, position) = number;
+                ++position;
             }
         }
-        std::sort(out + first, out + place);
+        std::sort(out + first, out + position);
     }
 }
 

@@ -5,8 +5,6 @@
 
 namespace deadheat {
 
-using Int64s = Span<const std::int64_t>;
-
 /// The columns that hold items of each class: those of class c are in `keys`, as c · n_column + column, ascending, from
 /// starts[c] to starts[c + 1], and the numbers of its items in each in `sizes`.
 struct ClassColumns {

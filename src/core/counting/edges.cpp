@@ -34,11 +34,11 @@ T not_below(double value, bool exactly) {
 ///
 /// An item surely below a threshold v > S scores less than v + reach(v), because S + reach(S) grows with S as long as
 /// the relative error is below 1; likewise above it.
-double reach_at(double value, const Errors &errors) {
+double bound_at(double value, const Errors &errors) {
     if (!(errors.relative < 1)) return errors.absolute;
     const double size = std::fabs(value);
-    const double reach = (errors.relative * size + errors.tiny) * (1 + bounds::OF_REACH) + bounds::OF_EDGE * size;
-    return std::min(errors.absolute, size > 0 ? reach + std::numeric_limits<double>::denorm_min() : errors.tiny);
+    const double tolerance = (errors.relative * size + errors.tiny) * (1 + bounds::OF_TOLERANCE) + bounds::OF_EDGE * size;
+    return std::min(errors.absolute, size > 0 ? tolerance + std::numeric_limits<double>::denorm_min() : errors.tiny);
 }
 
 /// The place of a number among all of its type, which grows with it: as many places to each power of two.
@@ -74,9 +74,9 @@ struct Bins {
             scale = static_cast<T>(static_cast<double>(n_bin - 3) / std::max(span, 1e-25));
         }
         const T top = static_cast<T>(n_bin - 1);
-        numbers.resize(static_cast<std::size_t>(n));
+        numbers.resize(at(n));
         for (Index k = 0; k < n; ++k)
-            numbers[static_cast<std::size_t>(k)] =
+            numbers[at(k)] =
                 static_cast<std::int32_t>(std::min(std::max((value(edges[k]) - base) * scale + T(1), T(0)), top));
     }
 
@@ -97,7 +97,7 @@ public:
 
     /// Fill a row; returns how many edges it has.
     Index row(Index i) {
-        const Errors &errors = errors_[static_cast<std::size_t>(i)];
+        const Errors &errors = errors_[at(i)];
         const double *low = low_.row(i), *high = high_.row(i);
         const Index n = std::find(low, low + low_.columns, INFINITE) - low;
         last_ = LOWEST_EDGE;
@@ -105,7 +105,7 @@ public:
             const Index some = std::min(RUN, n - begin);
             T *to = edges_.row(i) + 2 * begin;
             if (errors.relative < 1)
-                widen(low + begin, high + begin, some, [&](double value) { return reach_at(value, errors); });
+                widen(low + begin, high + begin, some, [&](double value) { return bound_at(value, errors); });
             else
                 widen(low + begin, high + begin, some, [&](double) { return errors.absolute; });
             if (closed_ || some < RUN || !round_at_once(to)) round(some, to);
@@ -123,11 +123,11 @@ private:
     double last_ = LOWEST_EDGE;  // edge before those of a run
     double below_[RUN], above_[RUN];
 
-    template <class Reach>
-    void widen(const double *low, const double *high, Index n, Reach reach) {
+    template <class Bound>
+    void widen(const double *low, const double *high, Index n, Bound tolerance) {
         for (Index g = 0; g < n; ++g) {
-            below_[g] = low[g] - reach(low[g]);
-            above_[g] = high[g] + reach(high[g]);
+            below_[g] = low[g] - tolerance(low[g]);
+            above_[g] = high[g] + tolerance(high[g]);
         }
         bool known = true;
         for (Index g = 0; g < n; ++g) known &= (below_[g] <= INFINITE) & (above_[g] <= INFINITE);
@@ -174,7 +174,7 @@ Index build_edges(Matrix<const double> low, Matrix<const double> high, Span<cons
 
 template <class T>
 void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale, Matrix<std::uint16_t> codes) {
-    const auto n_bin = static_cast<std::size_t>(codes.columns);
+    const auto n_bin = at(codes.columns);
     const std::int32_t openable = closed ? 0 : 1;
     std::vector<std::int32_t> after(n_bin);  // for bins with edges, how many edges there are up to the last of them
     Bins<T> by_score, by_place;
@@ -188,12 +188,11 @@ void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale,
             by_place.fill(row + start, end - start, codes.columns, true);
             if (2 * by_place.crowded() <= by_score.crowded()) bins = &by_place;
         }
-        base[static_cast<std::size_t>(i)] = bins->base, scale[static_cast<std::size_t>(i)] = bins->scale;
+        base[at(i)] = bins->base, scale[at(i)] = bins->scale;
         std::fill(after.begin(), after.end(), 0);
         if (start > 0) after[0] = static_cast<std::int32_t>(start);
         for (Index slot = start; slot < end; ++slot)
-            after[static_cast<std::size_t>(bins->numbers[static_cast<std::size_t>(slot - start)])] =
-                static_cast<std::int32_t>(slot + 1);
+            after[at(bins->numbers[at(slot - start)])] = static_cast<std::int32_t>(slot + 1);
         std::uint16_t *out = codes.row(i);
         std::int32_t slot = 0;
         for (std::size_t k = 0; k < n_bin; ++k) {  // without a branch: whether a bin has an edge cannot be predicted

@@ -47,11 +47,11 @@ void collect_of_query(const CountsOfQuery &counts, std::vector<std::int32_t> &cl
     const std::int32_t *within = counts.within.data() + 1, *nearer = counts.nearer.data() + counts.lead + 1;
     std::int32_t above_within = from(counts.within, STEP * last + 1), seen = 0;
     std::int32_t above_nearer = from(counts.nearer, STEP * last + counts.lead + 1);
-    for (Index g = last, place = 0;; ++place) {
+    for (Index g = last, position = 0;; ++position) {
         const std::int32_t of_group = counts.relevant[g], tied = above_within - above_nearer + of_group;
-        closer[at(place)] = above_nearer + seen;
+        closer[at(position)] = above_nearer + seen;
         seen += of_group;
-        if (tied != 1 || of_group != 1) others.push_back({place, tied, of_group});
+        if (tied != 1 || of_group != 1) others.push_back({position, tied, of_group});
         if (--g < 0) break;
         for (Index k = 0; k < STEP; ++k) above_within += within[STEP * g + k], above_nearer += nearer[STEP * g + k];
     }
@@ -59,8 +59,8 @@ void collect_of_query(const CountsOfQuery &counts, std::vector<std::int32_t> &cl
 
 }  // namespace
 
-void collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
-                    const CutCounts &counts, const PackedGroups &into) {
+void collect_groups(Int64s queries, Int64s n_group, Matrix<const std::int32_t> relevant, const CutCounts &counts,
+                    const PackedGroups &into) {
     std::vector<std::int32_t> closer;
     std::vector<OtherGroup> others;
     const auto collect = counts.step == 2 ? collect_of_query<2> : collect_of_query<4>;
@@ -70,8 +70,8 @@ void collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n
     }
 }
 
-Index rank_group(Matrix<const double> scores, Matrix<const double> bounds, Span<const std::int64_t> columns,
-                 Span<const std::int64_t> classes, Span<std::int64_t> n_group, Matrix<std::int64_t> arrays) {
+Index rank_group(Matrix<const double> scores, Matrix<const double> bounds, Int64s columns, Int64s classes,
+                 Span<std::int64_t> n_group, Matrix<std::int64_t> arrays) {
     const Index n = scores.rows;
     Index total = 0;
     std::vector<Index> order(at(n));
@@ -84,9 +84,9 @@ Index rank_group(Matrix<const double> scores, Matrix<const double> bounds, Span<
         for (Index item : order) {
             if (item == row) continue;
             if (last >= 0) {
-                const double reach = bound[last] + bound[item];
-                if (columns[at(last)] != columns[at(item)] && !(reach == 0 && score[last] == score[item])) {
-                    if (!(score[last] - score[item] > reach * bounds::APART)) return -1;
+                const double tolerance = bound[last] + bound[item];
+                if (columns[at(last)] != columns[at(item)] && !(tolerance == 0 && score[last] == score[item])) {
+                    if (!(score[last] - score[item] > tolerance * bounds::SEPARATED)) return -1;
                     groups.end();
                 }
             }

@@ -13,14 +13,14 @@ struct CutCounts {
 };
 
 /// From counts between cuts, and the relevant items of each group, to packed groups.
-void collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
-                    const CutCounts &counts, const PackedGroups &into);
+void collect_groups(Int64s queries, Int64s n_group, Matrix<const std::int32_t> relevant, const CutCounts &counts,
+                    const PackedGroups &into);
 
 /// Write the tie groups of each row, nearest first; returns how many, or −1 if two neighbours are undecided.
 ///
 /// `scores` and `bounds` are (n, n). Two items tie if they share a column, or if both scores are exact and equal.
 /// `arrays` takes closer, closer_relevant, tied and tied_relevant.
-Index rank_group(Matrix<const double> scores, Matrix<const double> bounds, Span<const std::int64_t> columns,
-                 Span<const std::int64_t> classes, Span<std::int64_t> n_group, Matrix<std::int64_t> arrays);
+Index rank_group(Matrix<const double> scores, Matrix<const double> bounds, Int64s columns, Int64s classes,
+                 Span<std::int64_t> n_group, Matrix<std::int64_t> arrays);
 
 }  // namespace deadheat

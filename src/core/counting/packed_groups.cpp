@@ -40,10 +40,11 @@ void PackedGroups::put(std::int64_t query, Span<const std::int32_t> closer, cons
     };
     Index first = 0;
     std::int64_t relevant = n, mixed = 0, most = 0;
-    for (const auto &[place, tied, tied_relevant] : others) {
-        add_items(first, place);
-        append(to, 2 * (closer[at(place)] - expected) + 1), append(to, tied - tied_relevant), append(to, tied_relevant - 1);
-        expected = closer[at(place)] + tied_relevant, first = place + 1;
+    for (const auto &[position, tied, tied_relevant] : others) {
+        add_items(first, position);
+        append(to, 2 * (closer[at(position)] - expected) + 1), append(to, tied - tied_relevant),
+            append(to, tied_relevant - 1);
+        expected = closer[at(position)] + tied_relevant, first = position + 1;
         relevant += tied_relevant - 1;
         if (tied > tied_relevant) ++mixed, most = std::max<std::int64_t>(most, tied);
     }
@@ -58,25 +59,25 @@ void PackedGroups::put(std::int64_t query, Span<const std::int32_t> closer, cons
     std::copy_n(packed.data(), size, bytes.begin() + start);
 }
 
-void pack_groups(const PackedGroups &into, Span<const std::int64_t> queries, Span<const std::int64_t> lengths,
-                 Span<const std::int64_t> closer, Span<const std::int64_t> tied, Span<const std::int64_t> tied_relevant) {
+void pack_groups(const PackedGroups &into, Int64s queries, Int64s lengths, Int64s closer, Int64s tied,
+                 Int64s tied_relevant) {
     std::size_t group = 0;
     for (std::size_t q = 0; q < queries.size(); ++q) {
         if (lengths[q] < 0 || at(lengths[q]) > closer.size() - group)
             throw std::length_error("fewer tie groups than counted");
         std::vector<std::int32_t> of_query;
         std::vector<OtherGroup> others;
-        for (Index place = 0; place < lengths[q]; ++place, ++group) {
+        for (Index position = 0; position < lengths[q]; ++position, ++group) {
             of_query.push_back(static_cast<std::int32_t>(closer[group]));
             if (tied[group] != 1)
                 others.push_back(
-                    {place, static_cast<std::int32_t>(tied[group]), static_cast<std::int32_t>(tied_relevant[group])});
+                    {position, static_cast<std::int32_t>(tied[group]), static_cast<std::int32_t>(tied_relevant[group])});
         }
         into.put(queries[q], of_query, others);
     }
 }
 
-void unpack_groups(const PackedGroups &groups, Span<const std::int64_t> queries, const ProfileArrays &out) {
+void unpack_groups(const PackedGroups &groups, Int64s queries, const ProfileArrays &out) {
     std::size_t group = 0;
     for (std::int64_t query : queries) {
         const std::uint8_t *from = groups.bytes.data() + groups.starts[at(query)];

@@ -19,7 +19,7 @@ namespace deadheat {
 
 /// A group that is not one relevant item alone, and its place among the groups of its query.
 struct OtherGroup {
-    Index place;
+    Index position;
     std::int32_t tied, tied_relevant;
 };
 
@@ -29,7 +29,7 @@ using ProfileArrays = std::array<Span<std::int64_t>, 4>;
 /// The groups of all queries, those of query i in the bytes from starts[i] to starts[i + 1]; how many they are, and how many
 /// relevant items they hold; how many hold irrelevant items, too, and how many items the largest of these.
 struct PackedGroups {
-    Span<const std::int64_t> starts;
+    Int64s starts;
     Span<std::uint8_t> bytes;
     Span<std::int64_t> n_group, n_relevant, n_mixed, largest;
     int file;  // that `bytes` is mapped from, or −1
@@ -41,10 +41,9 @@ struct PackedGroups {
 };
 
 /// Set the groups of some queries from such arrays, one query's after another's, without closer_relevant.
-void pack_groups(const PackedGroups &into, Span<const std::int64_t> queries, Span<const std::int64_t> lengths,
-                 Span<const std::int64_t> closer, Span<const std::int64_t> tied, Span<const std::int64_t> tied_relevant);
+void pack_groups(const PackedGroups &into, Int64s queries, Int64s lengths, Int64s closer, Int64s tied, Int64s tied_relevant);
 
 /// Write the arrays of the groups of some queries, one query's after another's.
-void unpack_groups(const PackedGroups &groups, Span<const std::int64_t> queries, const ProfileArrays &out);
+void unpack_groups(const PackedGroups &groups, Int64s queries, const ProfileArrays &out);
 
 }  // namespace deadheat

@@ -45,9 +45,10 @@ Index make(Span<const double> scores, double low, double scale, const ColumnCoun
     Words columns;
     for (Index lane = 0; lane < N; ++lane) columns[lane] = static_cast<std::uint64_t>(lane);
     Index n = 0, column = 0;
-    const auto add = [&](Doubles score, Words of) {
+    const auto add = [&](Doubles score, Words counted) {
         const Doubles places = scale > 0 ? (score - low) * scale : Doubles{};
-        const Words made = keys_of(places < highest ? places : highest, columns, of), empty = (Words)((of & RANKED) == 0);
+        const Words made = keys_of(places < highest ? places : highest, columns, counted),
+                    empty = (Words)((counted & RANKED) == 0);
         if (any(empty)) {
             for (Index lane = 0; lane < N; ++lane)
                 if (!empty[lane]) keys[n++] = made[lane];
@@ -58,16 +59,16 @@ Index make(Span<const double> scores, double low, double scale, const ColumnCoun
         columns += N;
     };
     for (; column + N <= n_column; column += N) {
-        Words of;
-        std::memcpy(&of, counts + column, sizeof of);
-        add(load(scores.data() + column), of);
+        Words counted;
+        std::memcpy(&counted, counts + column, sizeof counted);
+        add(load(scores.data() + column), counted);
     }
     if (column < n_column) {
         Doubles score = repeat(low);
-        Words of = {};  // nothing ranked
+        Words counted = {};  // nothing ranked
         std::memcpy(&score, scores.data() + column, at(n_column - column) * sizeof(double));
-        std::memcpy(&of, counts + column, at(n_column - column) * sizeof(ColumnCounts));
-        add(score, of);
+        std::memcpy(&counted, counts + column, at(n_column - column) * sizeof(ColumnCounts));
+        add(score, counted);
     }
     return n;
 }

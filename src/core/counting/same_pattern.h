@@ -1,4 +1,4 @@
-// Open items that are surely as far as a tie group, because their rows meet the query's in the same way.
+// Undecided items that are surely as far as a tie group, because their rows meet the query's in the same way.
 //
 // Two items whose rows hold the same numbers, each as often, are equally far from a query of few numbers if each number of
 // the query meets each of theirs at as many places. Where only differences count and the query has the same numbers, it is
@@ -14,7 +14,7 @@
 
 namespace deadheat {
 
-constexpr Index MEETINGS = LEVELS * LEVELS;
+constexpr Index MATCH_COUNTS = LEVELS * LEVELS;
 constexpr std::int32_t DISJOINT = std::numeric_limits<std::int32_t>::min();  // the kind of rows that have no place in common
 
 /// Rows of queries and columns, by the places of their numbers.
@@ -27,21 +27,21 @@ struct PlacedRows {
     Index levels;                   // different numbers that a row has at most
 };
 
-/// Meetings of the rows of queries and of their groups.
-struct GroupMeetings {
-    Matrix<const std::uint16_t> counts;  // (n_row, n_group · MEETINGS)
-    Matrix<const std::int32_t> kind;     // as `count_meetings` gives it
+/// The match counts of the rows of queries and of their groups.
+struct GroupMatches {
+    Matrix<const std::uint16_t> counts;  // (n_row, n_group · MATCH_COUNTS)
+    Matrix<const std::int32_t> kind;     // as `count_matches` gives it
 };
 
 struct PatternLoops {
     /// out[p] = how row rows[p] and column columns[p] meet, and kind[p] of what kind that is: equal, they are equally far;
     /// −1 for what decides nothing.
-    void (*count_meetings)(const PlacedRows &placed, Span<const std::int64_t> rows, Span<const std::int64_t> columns,
-                           Matrix<std::uint16_t> out, Span<std::int32_t> kind);
-    /// Count the open items that are as far as the group of their slot; the others are left in `opened`,
+    void (*count_matches)(const PlacedRows &placed, Int64s rows, Int64s columns, Matrix<std::uint16_t> out,
+                          Span<std::int32_t> kind);
+    /// Count the undecided items that are as far as the group of their slot; the others are left in `opened`,
     /// and in `scores` unless it is empty. Returns how many.
     Index (*count_same_pattern)(Matrix<std::int32_t> opened, Span<double> scores, const PlacedRows &placed,
-                                const GroupMeetings &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts);
+                                const GroupMatches &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts);
 };
 
 DEADHEAT_DECLARE_LOOPS(PatternLoops, pattern_loops)

@@ -33,8 +33,8 @@ void forget_sides(const int (&met)[LEVELS][LEVELS], const std::uint64_t *left, c
     }
 }
 
-/// Of what kind the meeting of a row and a column is; NOTHING where it decides nothing.
-std::int32_t kind_of_meeting(const PlacedRows &placed, Index row, Index column) {
+/// Of what kind the match counts of a row and a column is; NOTHING where it decides nothing.
+std::int32_t kind_of_matches(const PlacedRows &placed, Index row, Index column) {
     const std::int32_t table = placed.table_of_left[static_cast<std::size_t>(row)];
     const std::int32_t kind = placed.kind[static_cast<std::size_t>(column)];
     if (table < 0 || kind < 0) return NOTHING;
@@ -42,7 +42,7 @@ std::int32_t kind_of_meeting(const PlacedRows &placed, Index row, Index column) 
     return one_table ? NOTHING - 1 - table : kind;
 }
 
-/// Count the meetings of a row and a column of some kind; `out` begins as zeros.
+/// Count the matches of a row and a column of some kind; `out` begins as zeros.
 void meet(const PlacedRows &placed, Index row, Index column, std::int32_t kind, std::uint16_t *out) {
     const Index words = placed.left.columns / LEVELS, levels = placed.levels;
     const std::uint64_t *left = placed.left.row(row), *right = placed.right.row(column);
@@ -75,36 +75,36 @@ private:
     std::vector<std::uint64_t> bits_;
 };
 
-void count_meetings(const PlacedRows &placed, Span<const std::int64_t> rows, Span<const std::int64_t> columns,
-                    Matrix<std::uint16_t> out, Span<std::int32_t> kind) {
+void count_matches(const PlacedRows &placed, Int64s rows, Int64s columns, Matrix<std::uint16_t> out,
+                   Span<std::int32_t> kind) {
     Supports of_rows(placed.left, placed.levels), of_columns(placed.right, placed.levels);
     for (std::size_t p = 0; p < rows.size(); ++p) {
         std::uint16_t *counts = out.row(static_cast<Index>(p));
-        std::fill_n(counts, MEETINGS, 0);
+        std::fill_n(counts, MATCH_COUNTS, 0);
         const bool disjoint = placed.zeros && of_rows.disjoint(rows[p], of_columns, columns[p]);
-        kind[p] = disjoint ? DISJOINT : kind_of_meeting(placed, rows[p], columns[p]);
+        kind[p] = disjoint ? DISJOINT : kind_of_matches(placed, rows[p], columns[p]);
         if (!disjoint && kind[p] != NOTHING) meet(placed, rows[p], columns[p], kind[p], counts);
     }
 }
 
 Index count_same_pattern(Matrix<std::int32_t> opened, Span<double> scores, const PlacedRows &placed,
-                         const GroupMeetings &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts) {
+                         const GroupMatches &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts) {
     Supports of_rows(placed.left, placed.levels), of_columns(placed.right, placed.levels);
     Index n_left = 0;
     for (Index p = 0; p < opened.columns; ++p) {
-        const std::int32_t row = opened(0, p), place = opened(1, p), slot = opened(2, p);
+        const std::int32_t row = opened(0, p), position = opened(1, p), slot = opened(2, p);
         const Index group = slot >> 1;
         const std::int32_t wanted = groups.kind(row, group);
         bool same = false;
         if (wanted == DISJOINT) {
-            same = of_rows.disjoint(row, of_columns, place);
-        } else if (wanted != NOTHING && kind_of_meeting(placed, row, place) == wanted) {
-            std::uint16_t found[MEETINGS] = {};
-            meet(placed, row, place, wanted, found);
-            same = std::memcmp(found, groups.counts.row(row) + group * MEETINGS, sizeof found) == 0;
+            same = of_rows.disjoint(row, of_columns, position);
+        } else if (wanted != NOTHING && kind_of_matches(placed, row, position) == wanted) {
+            std::uint16_t result[MATCH_COUNTS] = {};
+            meet(placed, row, position, wanted, result);
+            same = std::memcmp(result, groups.counts.row(row) + group * MATCH_COUNTS, sizeof result) == 0;
         }
-        counts(row, slot) += same ? weight[static_cast<std::size_t>(place)] : 0;  // without branches, which would be
-        for (Index k = 0; k < 3; ++k) opened(k, n_left) = opened(k, p);           // unpredictable
+        counts(row, slot) += same ? weight[static_cast<std::size_t>(position)] : 0;  // without branches, which would be
+        for (Index k = 0; k < 3; ++k) opened(k, n_left) = opened(k, p);              // unpredictable
         if (!scores.empty()) scores[static_cast<std::size_t>(n_left)] = scores[static_cast<std::size_t>(p)];
         n_left += !same;
     }
@@ -113,6 +113,6 @@ Index count_same_pattern(Matrix<std::int32_t> opened, Span<double> scores, const
 
 }  // namespace
 
-extern const PatternLoops pattern_loops = {count_meetings, count_same_pattern};
+extern const PatternLoops pattern_loops = {count_matches, count_same_pattern};
 
 }  // namespace deadheat::DEADHEAT_TARGET

@@ -17,25 +17,25 @@ class Levels {
 public:
     std::vector<std::int64_t> keys;  // ascending
 
-    void fill(Span<const std::int64_t> of_items, Span<const std::int64_t> grades) {
+    void fill(Int64s of_items, Int64s grades) {
         keys.clear();
         for (std::size_t j = 0; j < of_items.size(); ++j)
             if (grades[j] > 0) keys.push_back(of_items[j]);
         std::sort(keys.begin(), keys.end());
         keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-        if (!keys.empty()) spread_bins();
+        if (!keys.empty()) place_bins();
     }
 
     /// The place of the last level that is not above the key; the first one must not be.
     std::size_t last_at_most(std::int64_t key) const {
         const std::uint64_t bin = above_first(std::min(key, keys.back())) >> shift_;
-        std::size_t place = below_[bin] > 0 ? below_[bin] - 1 : 0;
-        for (std::size_t size = below_[bin + 1] - place; size > 1;) {  // where a bin is crowded, halve it
+        std::size_t position = below_[bin] > 0 ? below_[bin] - 1 : 0;
+        for (std::size_t size = below_[bin + 1] - position; size > 1;) {  // where a bin is crowded, halve it
             const std::size_t half = size / 2;
-            place = keys[place + half] <= key ? place + half : place;
+            position = keys[position + half] <= key ? position + half : position;
             size -= half;
         }
-        return place;
+        return position;
     }
 
 private:
@@ -47,7 +47,7 @@ private:
         return static_cast<std::uint64_t>(key) - static_cast<std::uint64_t>(keys.front());
     }
 
-    void spread_bins() {
+    void place_bins() {
         const std::uint64_t span = above_first(keys.back());
         const std::uint64_t n_bin = std::clamp<std::uint64_t>(8 * keys.size(), FEWEST_BINS, MOST_BINS);
         for (shift_ = 0; span >> shift_ >= n_bin;) ++shift_;
@@ -63,8 +63,8 @@ private:
 /// Count the items of a row into the groups of its levels, nearest first; returns how many are ranked.
 ///
 /// `CLOSER` gets what is closer than a group, and not than the next nearer one.
-std::int64_t count_row(const Levels &levels, Span<const std::int64_t> keys, Span<const std::int64_t> grades,
-                       Span<const std::int64_t> grade_values, Matrix<std::int64_t> groups, Matrix<std::int64_t> by_grade) {
+std::int64_t count_row(const Levels &levels, Int64s keys, Int64s grades, Int64s grade_values, Matrix<std::int64_t> groups,
+                       Matrix<std::int64_t> by_grade) {
     const auto n_level = static_cast<Index>(levels.keys.size());
     std::int64_t ranked = 0;
     for (std::size_t j = 0; j < keys.size(); ++j) {
@@ -88,7 +88,7 @@ std::int64_t count_row(const Levels &levels, Span<const std::int64_t> keys, Span
 
 }  // namespace
 
-Index count_groups(Matrix<const std::int64_t> keys, Matrix<const std::int64_t> grades, Span<const std::int64_t> grade_values,
+Index count_groups(Matrix<const std::int64_t> keys, Matrix<const std::int64_t> grades, Int64s grade_values,
                    const KeyedGroups &out) {
     const auto &[n_group, n_ranked, groups, by_grade] = out;
     Levels levels;
@@ -98,7 +98,7 @@ Index count_groups(Matrix<const std::int64_t> keys, Matrix<const std::int64_t> g
         const auto n_level = static_cast<Index>(levels.keys.size());
         const Matrix<std::int64_t> here{groups.row(filled), n_level, groups.columns, groups.stride};
         const Matrix<std::int64_t> grades_here{by_grade.row(filled), n_level, by_grade.columns, by_grade.stride};
-        const auto row = static_cast<std::size_t>(i);
+        const auto row = at(i);
         n_ranked[row] = count_row(levels, keys[i], grades[i], grade_values, here, grades_here);
         std::int64_t closer = 0, closer_relevant = 0;
         for (Index group = 0; group < n_level; ++group) {

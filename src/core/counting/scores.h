@@ -20,7 +20,7 @@ struct KeyedGroups {
 /// Of `keys`, larger is nearer and equal is tied; of `grades`, both (n_row, n_item), 0 is irrelevant and less is not
 /// ranked; `grade_values` are the positive ones, ascending. The matrices of `out` are zeros before, and have a row for each
 /// relevant item.
-Index count_groups(Matrix<const std::int64_t> keys, Matrix<const std::int64_t> grades, Span<const std::int64_t> grade_values,
+Index count_groups(Matrix<const std::int64_t> keys, Matrix<const std::int64_t> grades, Int64s grade_values,
                    const KeyedGroups &out);
 
 }  // namespace deadheat

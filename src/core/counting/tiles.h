@@ -33,7 +33,7 @@ struct RowTables {
 
 /// Add the weight of every column that is not excluded to the slot of its score.
 ///
-/// Open items, those in odd slots unless these are closed, are not counted but listed in `opened`, three rows: the row
+/// Undecided items, those in odd slots unless these are closed, are not counted but listed in `opened`, three rows: the row
 /// and the place in the tile, and the slot. Returns how many there are. What is counted in slot 0 means nothing. Scores
 /// that are left out become −infinity.
 template <class T>

@@ -4,7 +4,7 @@
 // needed because an edge is in the bin:
 //
 //     scores ──scale──> bins ──gather──> codes ──┬─────────────────────────> slots ──> counts
-//                                                └──marked──> closer look ──┘  └────> open items
+//                                                └──marked──> closer look ──┘  └────> undecided items
 //
 // If most of a row is below all edges, the rest is copied together first. Vectors are read and written whole, so rows
 // that do not fill them are copied to where there is room.
@@ -42,7 +42,7 @@ public:
     }
 
     /// Spread what is to be fetched over so many steps.
-    void spread(Index steps) {
+    void size(Index steps) {
         for (Range &range : ranges_) range.at_a_step = (range.left + steps - 1) / std::max(steps, Index{1});
     }
 
@@ -93,7 +93,7 @@ public:
                 next_.add(tables_.codes, i + 1, tables_.codes.columns);
                 next_.add<std::int32_t>(counts_, i + 1, tables_.n_edge);
             }
-            next_.spread(tile.columns / N);
+            next_.size(tile.columns / N);
             n_open = row(i, tile.row(i), tile.columns, n_open);
         }
         return n_open;
@@ -127,9 +127,9 @@ private:
         const Index n =
             tables_.n_edge <= FEW_EDGES ? count_by_edge(some, weights, n_item, i) : count_by_bin(some, weights, n_item, i);
         for (Index q = 0; q < n; ++q) {
-            const auto place = static_cast<std::size_t>(open_[static_cast<std::size_t>(q)]);
+            const auto position = static_cast<std::size_t>(open_[static_cast<std::size_t>(q)]);
             opened_(0, n_open) = static_cast<std::int32_t>(i);
-            opened_(1, n_open) = few ? near_[place] : static_cast<Place>(place);
+            opened_(1, n_open) = few ? near_[position] : static_cast<Place>(position);
             opened_(2, n_open) = open_slots_[static_cast<std::size_t>(q)];
             ++n_open;
         }
@@ -209,7 +209,7 @@ private:
         std::int32_t sums[FEW_EDGES + EDGES];
         const T *row = tables_.edges.row(i);
         const Index n_edge = tables_.n_edge;
-        next_.spread(1), next_.step();
+        next_.size(1), next_.step();
         for (Index k = 0; k < n_edge; k += EDGES) {
             T edges[EDGES];
             for (Index e = 0; e < EDGES; ++e) edges[e] = row[std::min(k + e, n_edge)];

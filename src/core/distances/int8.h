@@ -26,20 +26,20 @@ struct Int8Rows {
 template <class T>
 Int8Rows rounded_rows(Matrix<const T> rows);
 
-/// For each row of one side: a score of less than `limit` cannot matter to it, and what is taken off its products where it
+/// For each row of one view: a score of less than `limit` cannot matter to it, and what is taken off its products where it
 /// is the item.
 struct Int8Limits {
     Span<const float> limit, offset;
 };
 
-/// A side of a square: the rows from `first` on, a multiple of 48, one for each offset.
-struct Int8Side {
+/// A view of a tile: the rows from `first` on, a multiple of 48, one for each offset.
+struct Int8View {
     const Int8Rows &rows;
     Index first;
     Int8Limits limits;
 };
 
-/// Places in a square, row and column by turns: where a score may reach the limit of the row, and that of the column.
+/// Places in a tile, row and column by turns: where a score may reach the limit of the row, and that of the column.
 struct Reaching {
     std::size_t most;  // places, after which no more are looked for
     std::vector<std::int32_t> of_row{}, of_column{};
@@ -47,11 +47,11 @@ struct Reaching {
 };
 
 struct Int8Loops {
-    /// The integers of a row in steps of `unit`, their sum, and the sum of the squares of what they leave.
+    /// The integers of a row in steps of `unit`, their sum, and the sum of the tiles of what they leave.
     void (*round_single)(Span<const float> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest);
     void (*round_double)(Span<const double> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest);
-    /// Append what reaches a limit in a square; no limits of columns: of rows alone.
-    void (*reaching)(const Int8Side &left, const Int8Side &right, Reaching &found);
+    /// Append what reaches a limit in a tile; no limits of columns: of rows alone.
+    void (*reaching)(const Int8View &left, const Int8View &right, Reaching &result);
     /// Return whether the processor multiplies bytes fast enough for this to pay.
     bool (*fast)();
 };

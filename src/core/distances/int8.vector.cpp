@@ -37,7 +37,7 @@ Floats some_of(const float *from, Index there) {
 }
 
 /// Compare ROWS rows from i on, of which some may be missing, with the columns of a vector from j on.
-void compare(const Ints *sums, const Int8Side &left, const Int8Side &right, Index i, Index j, Reaching &found) {
+void compare(const Ints *sums, const Int8View &left, const Int8View &right, Index i, Index j, Reaching &result) {
     const Int8Limits of_rows = left.limits, of_columns = right.limits;
     const auto n = static_cast<Index>(of_rows.limit.size()), m = static_cast<Index>(of_columns.offset.size());
     const Index there = std::min<Index>(m - j, N);
@@ -58,8 +58,8 @@ void compare(const Ints *sums, const Int8Side &left, const Int8Side &right, Inde
                 to.insert(to.end(),
                           {static_cast<std::int32_t>(i + r), static_cast<std::int32_t>(j) + std::countr_zero(bits)});
         };
-        append(found.of_row, ~at_least<float, N>(repeat(of_rows.limit[at(i + r)]), most - offset));  // a NaN, too
-        if (both) append(found.of_column, ~at_least<float, N>(limit, most - of_rows.offset[at(i + r)]));
+        append(result.of_row, ~at_least<float, N>(repeat(of_rows.limit[at(i + r)]), most - offset));  // a NaN, too
+        if (both) append(result.of_column, ~at_least<float, N>(limit, most - of_rows.offset[at(i + r)]));
     }
 }
 
@@ -81,7 +81,7 @@ void block(const std::int32_t *left, const std::int32_t *right, Index quads, Int
     }
 }
 
-void reaching(const Int8Side &left, const Int8Side &right, Reaching &found) {
+void reaching(const Int8View &left, const Int8View &right, Reaching &result) {
     const auto n = static_cast<Index>(left.limits.limit.size()), m = static_cast<Index>(right.limits.offset.size());
     const Index quads = left.rows.panels.dim();
     if (n == 0) return;
@@ -90,8 +90,8 @@ void reaching(const Int8Side &left, const Int8Side &right, Reaching &found) {
     for (std::int32_t &four : bytes) four ^= UNSIGNED;
     for (Index begin = 0; begin < n; begin += STRIP)
         for (Index j = 0; j < m; j += PANEL) {
-            if ((found.of_row.size() + found.of_column.size()) / 2 > found.most) {
-                found.all = false;
+            if ((result.of_row.size() + result.of_column.size()) / 2 > result.most) {
+                result.all = false;
                 return;
             }
             const auto *columns = reinterpret_cast<const std::int32_t *>(right.rows.panels.from_row(right.first + j));
@@ -99,7 +99,7 @@ void reaching(const Int8Side &left, const Int8Side &right, Reaching &found) {
                 const Index within = i % PANEL;
                 Ints sums[ROWS][VECTORS];
                 block(bytes.data() + (i - within) * quads + within, columns, quads, sums);
-                for (int v = 0; v < VECTORS && j + v * N < m; ++v) compare(&sums[0][v], left, right, i, j + v * N, found);
+                for (int v = 0; v < VECTORS && j + v * N < m; ++v) compare(&sums[0][v], left, right, i, j + v * N, result);
             }
         }
 }

@@ -66,14 +66,14 @@ void block_of(const T *left, const T *right, Index count, bool add, Matrix<T> ou
 
 /// Dimensions, so many at a time.
 struct Chunks {
-    Index from, to, each;
+    Index from, to, size;
 };
 
 /// A strip of left rows, from one on, and a panel of right ones.
 template <class T>
 void strip_times_panel(const Panels<T> &left, Index begin, const T *panel, Chunks chunks, Matrix<T> out) {
-    for (Index from = chunks.from; from < chunks.to; from += chunks.each) {
-        const Index count = std::min(chunks.each, chunks.to - from);
+    for (Index from = chunks.from; from < chunks.to; from += chunks.size) {
+        const Index count = std::min(chunks.size, chunks.to - from);
         const T *right = panel + from * WIDTH<T>;
         for (Index i = 0; i < out.rows; i += ROWS) {
             const Index within = (begin + i) % WIDTH<T>;

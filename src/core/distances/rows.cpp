@@ -101,15 +101,15 @@ void same_rows(Matrix<const T> raw, Matrix<const T> other, bool directions, Span
 
 template <class T>
 double integer_units(Matrix<const T> raw, Span<double> units, double limit) {
-    const bool each = units.size() > 1;
+    const bool one_each = units.size() > 1;
     Multiples multiples;
     double largest = 0.0;
     for (Index i = 0; i < raw.rows; ++i) {
-        if (each) multiples = {};
+        if (one_each) multiples = {};
         for (T value : raw[i]) multiples.add(value);
         if (multiples.largest() > limit) return std::numeric_limits<double>::infinity();
-        largest = each ? std::max(largest, multiples.largest()) : multiples.largest();
-        units[each ? i : 0] = multiples.unit();
+        largest = one_each ? std::max(largest, multiples.largest()) : multiples.largest();
+        units[one_each ? i : 0] = multiples.unit();
     }
     return largest;
 }
@@ -128,9 +128,9 @@ Index numbers_of(Span<const T> row, T (&numbers)[LEVELS]) {
     for (T number : row) {
         if (number == 0 || std::find(numbers, numbers + n, number) != numbers + n) continue;
         if (n == LEVELS) return LEVELS + 1;
-        Index place = n++;
-        for (; place > 0 && numbers[place - 1] > number; --place) numbers[place] = numbers[place - 1];
-        numbers[place] = number;
+        Index position = n++;
+        for (; position > 0 && numbers[position - 1] > number; --position) numbers[position] = numbers[position - 1];
+        numbers[position] = number;
     }
     return n;
 }
@@ -178,7 +178,7 @@ void make_orthogonal(double *row, const double *centre, Index n, double square) 
 }  // namespace
 
 template <class T>
-void tangents(Matrix<const T> raw, Span<const double> centre, Matrix<double> out, Span<double> spread) {
+void tangents(Matrix<const T> raw, Span<const double> centre, Matrix<double> out, Span<double> size) {
     const Index n = raw.columns;
     const double *c = centre.data();
     const double square = dot(c, c, n), length_of_centre = std::sqrt(square);
@@ -192,8 +192,7 @@ void tangents(Matrix<const T> raw, Span<const double> centre, Matrix<double> out
         const double across = dot(t, t, n), along = dot(c, x, n) / length_of_centre;
         const double shortened = across / (length * (length + along)) / length_of_centre;
         for (Index k = 0; k < n; ++k) t[k] = t[k] / length - c[k] * shortened;
-        spread[static_cast<std::size_t>(i)] =
-            (std::sqrt(across) + bounds::LEFT_OF_CENTRE * whole) / length * bounds::OF_SPREAD;
+        size[at(i)] = (std::sqrt(across) + bounds::LEFT_OF_CENTRE * whole) / length * bounds::OF_TANGENT_SIZE;
     }
 }
 

@@ -32,9 +32,9 @@ struct OneTypeLoops {
 
 template <class A, class B>
 struct TwoTypeLoops {
-    void (*take_rows)(const ScaledRows<A> &rows, Span<const std::int64_t> index, Matrix<B> out);
-    void (*pair_sum)(PairSum kind, const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
-                     Span<const std::int64_t> columns, Span<double> out);
+    void (*take_rows)(const ScaledRows<A> &rows, Int64s index, Matrix<B> out);
+    void (*pair_sum)(PairSum kind, const ScaledRows<A> &left, Int64s rows, const ScaledRows<B> &right, Int64s columns,
+                     Span<double> out);
 };
 
 using CompensatedDots = void (*)(Matrix<const double> left, Matrix<const double> right, Span<double> out);
@@ -64,18 +64,18 @@ void row_extremes(Matrix<const T> raw, Matrix<T> out) {
 
 /// out[i] = row index[i] times its factor, or divided by it, in float64, rounded to the type of `out`.
 template <class A, class B>
-void take_rows(const ScaledRows<A> &rows, Span<const std::int64_t> index, Matrix<B> out) {
+void take_rows(const ScaledRows<A> &rows, Int64s index, Matrix<B> out) {
     std::get<TwoTypeLoops<A, B>>(row_loops()).take_rows(rows, index, out);
 }
 
 /// out[p] = the sum for row rows[p] on the left and row columns[p] on the right, as `take_rows` has them in float64.
 template <class A, class B>
-void pair_sum(PairSum kind, const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
-              Span<const std::int64_t> columns, Span<double> out) {
+void pair_sum(PairSum kind, const ScaledRows<A> &left, Int64s rows, const ScaledRows<B> &right, Int64s columns,
+              Span<double> out) {
     std::get<TwoTypeLoops<A, B>>(row_loops()).pair_sum(kind, left, rows, right, columns, out);
 }
 
-/// out[i] = the product of row i on the left with row i on the right, as if in twice the precision.
+/// out[i] = the product of row i on the left with row i on the right, as if in double-double.
 ///
 /// Dot2 of Ogita, Rump and Oishi (Accurate sum and dot product, 2005), as 32 sums side by side, where nothing overflows or
 /// underflows: src/deadheat/engine/distances/bounds.py has its error (`of_compensated`).
@@ -109,6 +109,6 @@ void level_masks(Matrix<const T> raw, Matrix<std::uint64_t> masks, Matrix<double
 /// is subtracted. Its error and length are bounded, with the proof, in src/deadheat/engine/distances/bounds.py
 /// (`of_tangent`).
 template <class T>
-void tangents(Matrix<const T> raw, Span<const double> centre, Matrix<double> out, Span<double> spread);
+void tangents(Matrix<const T> raw, Span<const double> centre, Matrix<double> out, Span<double> size);
 
 }  // namespace deadheat

@@ -50,9 +50,9 @@ std::uint64_t hash_row(const T *row, Index dim, const T *divisor) {
         std::copy(row + k, row + dim, last);
         take(last);
     }
-    std::uint64_t each[HASHES], hash = 0;
-    std::memcpy(each, states, sizeof each);
-    for (std::uint64_t one : each) mix(hash, one);
+    std::uint64_t hashes[HASHES], hash = 0;
+    std::memcpy(hashes, states, sizeof hashes);
+    for (std::uint64_t one : hashes) mix(hash, one);
     return hash;
 }
 
@@ -105,7 +105,7 @@ void row_extremes(Matrix<const T> raw, Matrix<T> out) {
 }
 
 template <class A, class B>
-void take_rows(const ScaledRows<A> &rows, Span<const std::int64_t> index, Matrix<B> out) {
+void take_rows(const ScaledRows<A> &rows, Int64s index, Matrix<B> out) {
     for (Index i = 0; i < out.rows; ++i) {
         const A *from = rows.raw.row(index[i]);
         B *to = out.row(i);
@@ -130,8 +130,8 @@ void ask_for(const T *row, Index dim) {
 
 /// The sums of all pairs, of terms of the numbers of two rows as they are multiplied.
 template <class A, class B, class Term>
-void sums_of_pairs(const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
-                   Span<const std::int64_t> columns, Span<double> out, Term term) {
+void sums_of_pairs(const ScaledRows<A> &left, Int64s rows, const ScaledRows<B> &right, Int64s columns, Span<double> out,
+                   Term term) {
     const bool divide_left = left.divide, divide_right = right.divide;
     for (std::size_t p = 0; p < out.size(); ++p) {
         const double by_a = left.factor[rows[p]], by_b = right.factor[columns[p]];
@@ -143,8 +143,7 @@ void sums_of_pairs(const ScaledRows<A> &left, Span<const std::int64_t> rows, con
 }
 
 template <class A, class B>
-void pair_dots(const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
-               Span<const std::int64_t> columns, Span<double> out) {
+void pair_dots(const ScaledRows<A> &left, Int64s rows, const ScaledRows<B> &right, Int64s columns, Span<double> out) {
     constexpr bool narrow = std::is_same_v<A, float> && std::is_same_v<B, float>;  // whose products cannot overflow
     const bool divide_left = left.divide, divide_right = right.divide;
     for (std::size_t p = 0; p < out.size(); ++p) {
@@ -166,8 +165,8 @@ void pair_dots(const ScaledRows<A> &left, Span<const std::int64_t> rows, const S
 }
 
 template <class A, class B>
-void pair_sum(PairSum kind, const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
-              Span<const std::int64_t> columns, Span<double> out) {
+void pair_sum(PairSum kind, const ScaledRows<A> &left, Int64s rows, const ScaledRows<B> &right, Int64s columns,
+              Span<double> out) {
     using Doubles = Vector<double>;
     if (kind == PairSum::products || kind == PairSum::sizes) {
         const FlushingResultsMode mode;  // every product of numbers up to 1 may lose a smallest normal number

@@ -23,13 +23,13 @@ constexpr int VECTORS = 2;        // vectors of columns in a block: 4 · 2 sums,
 constexpr Index CACHE = 1 << 15;  // bytes of strips that are copied at once, unless one takes more
 constexpr Index PACKED = 64;  // dimensions copied at once, so that what is written to the strip stays in the fastest cache
 
-/// strip[k · width + place(c)] = right[begin + c, k]
+/// strip[k · width + position(c)] = right[begin + c, k]
 template <class T, class Place>
-void pack(Matrix<const T> right, Index begin, Index end, Index width, Place place, T *strip) {
+void pack(Matrix<const T> right, Index begin, Index end, Index width, Place position, T *strip) {
     for (Index from = 0; from < right.columns; from += PACKED) {
         const Index to = std::min(from + PACKED, right.columns);
         for (Index c = begin; c < end; ++c)
-            for (Index k = from; k < to; ++k) strip[k * width + place(c - begin)] = right(c, k);
+            for (Index k = from; k < to; ++k) strip[k * width + position(c - begin)] = right(c, k);
     }
 }
 
@@ -37,7 +37,7 @@ void pack(Matrix<const T> right, Index begin, Index end, Index width, Place plac
 ///
 /// As many strips as fit the cache are copied at once, so that scores are written side by side.
 template <class T, class Score, class Place, class Block>
-void by_strips(Matrix<const T> left, Matrix<const T> right, Matrix<Score> out, Place place, Block block) {
+void by_strips(Matrix<const T> left, Matrix<const T> right, Matrix<Score> out, Place position, Block block) {
     constexpr Index width = VECTORS * LANES<T>;
     const Index size = left.columns * width;  // of a strip
     const Index strips = std::max(Index{1}, CACHE / static_cast<Index>(sizeof(T)) / std::max(size, width));
@@ -46,7 +46,7 @@ void by_strips(Matrix<const T> left, Matrix<const T> right, Matrix<Score> out, P
     for (Index start = 0; start < right.rows; start += strips * width) {
         const Index end = std::min(start + strips * width, right.rows);
         for (Index at = start; at < end; at += width)
-            pack(right, at, std::min(at + width, end), width, place, packed.data() + (at - start) * left.columns);
+            pack(right, at, std::min(at + width, end), width, position, packed.data() + (at - start) * left.columns);
         for (Index i = 0; i < left.rows; i += ROWS)
             for (Index at = start; at < end; at += width) {
                 const bool whole = at + width <= end;

@@ -71,10 +71,10 @@ Dot2Number Dot2::of_item(const T *item) const {
 
 template <class T>
 Dot2Number Dot2::closeness(const T *query, const T *item, const Dot2Number &of_item) const {
-    const Dot2Number found = sum(query, item, kind_ == KeyKind::difference);
-    if (kind_ == KeyKind::difference) return {-found.value, -found.rest, found.error};
-    if (kind_ == KeyKind::product) return found;
-    return kind_ == KeyKind::cosine ? times(found, of_item) : twice_less(found, of_item);
+    const Dot2Number result = sum(query, item, kind_ == KeyKind::difference);
+    if (kind_ == KeyKind::difference) return {-result.value, -result.rest, result.error};
+    if (kind_ == KeyKind::product) return result;
+    return kind_ == KeyKind::cosine ? times(result, of_item) : twice_less(result, of_item);
 }
 
 template Dot2Number Dot2::of_item(const float *) const;

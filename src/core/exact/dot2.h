@@ -1,4 +1,4 @@
-// The closeness of pairs in about twice the precision of float64, with a bound for each pair: it distinguishes nearly all
+// The closeness of pairs in about double-double of float64, with a bound for each pair: it distinguishes nearly all
 // that float64 does not and that is no real tie, at a tenth of the price of exact sums.
 //
 //     product:    A = q·x
@@ -27,10 +27,10 @@ struct Dot2Number {
 
     /// −1 or 1 as a number is surely less or greater than another, else 0.
     static int compare(const Dot2Number &a, const Dot2Number &b) {
-        const double values = a.value - b.value, rests = a.rest - b.rest, apart = values + rests;
+        const double values = a.value - b.value, rests = a.rest - b.rest, difference = values + rests;
         const double sizes = std::fabs(values) + std::fabs(rests);
         const double slack = (a.error + b.error + bounds::OF_PARTS * sizes) * bounds::OF_BOUND;
-        return (apart > slack) - (apart < -slack);
+        return (difference > slack) - (difference < -slack);
     }
     /// Return whether both are exact, and the same.
     static bool equal(const Dot2Number &a, const Dot2Number &b) {
@@ -73,7 +73,7 @@ private:
 
     KeyKind kind_;
     Index dim_;
-    double scale_, tiny_;  // what of a sum of float64 numbers may have underflowed
+    double scale_, tiny_;  // the part of a sum of float64 numbers that may have underflowed
 };
 
 }  // namespace deadheat

@@ -41,18 +41,18 @@ public:
     /// The square of a row; make() makes it.
     template <class Make>
     SignedDigits of(Index row, Make make) {
-        Square &square = squares_[at(row)];
+        Tile &square = squares_[at(row)];
         std::call_once(square.made, [&] { square.number.add(make()); });
         return square.number[0];
     }
 
 private:
-    struct Square {
+    struct Tile {
         std::once_flag made;
         Numbers number;
     };
 
-    std::vector<Square> squares_;
+    std::vector<Tile> squares_;
 };
 
 class Roots {

@@ -111,9 +111,10 @@ void ExactSums::set_query(Span<const double> query) {
 void ExactSums::add_products(Span<const double> item, int times) {
     for (std::size_t begin = 0; begin < terms_.size(); begin += PRODUCTS) {
         if (begin > 0) sum_.carry();
-        for (const auto &[q, place] : Span<const Term>(terms_).subspan(begin, std::min(PRODUCTS, terms_.size() - begin))) {
-            const Parts x(item[place]);
-            sum_.add(SignedTwoLimbs{q.whole} * (times * x.whole), q.place + x.place);
+        for (const auto &[q, position] :
+             Span<const Term>(terms_).subspan(begin, std::min(PRODUCTS, terms_.size() - begin))) {
+            const Parts x(item[position]);
+            sum_.add(SignedTwoLimbs{q.whole} * (times * x.whole), q.position + x.position);
         }
     }
 }
@@ -133,7 +134,7 @@ SignedDigits ExactSums::difference(Span<const double> item) {
     for (std::size_t k = 0; k < item.size(); ++k) {
         const Parts q(query_[k]), x(item[k]);
         const std::int64_t sign = 2 * (query_[k] < item[k]) - 1;
-        sum_.add(sign * q.whole, q.place + OF_NUMBER), sum_.add(-sign * x.whole, x.place + OF_NUMBER);
+        sum_.add(sign * q.whole, q.position + OF_NUMBER), sum_.add(-sign * x.whole, x.position + OF_NUMBER);
     }
     return sum_.finish();
 }

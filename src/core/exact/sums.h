@@ -14,7 +14,7 @@ enum class KeyKind { product, distance, difference, cosine };
 /// A float64 number as an integer times a power of two: whole·2^(place − 1074).
 struct Parts {
     std::int64_t whole;
-    int place;
+    int position;
 
     explicit Parts(double value) {
         const auto bits = std::bit_cast<std::uint64_t>(value);
@@ -23,7 +23,7 @@ struct Parts {
         const auto size = static_cast<std::int64_t>((bits & 0xFFFFFFFFFFFFF) | static_cast<std::uint64_t>(normal) << 52);
         const auto negative = -static_cast<std::int64_t>(bits >> 63);
         whole = (size ^ negative) - negative;
-        place = field - normal;
+        position = field - normal;
     }
 };
 
@@ -53,13 +53,13 @@ int write(SignedDigits number, Wide &out);
 ///     Σ parts[k]·2^(64k − 2148),   |parts[k]| < 2^124
 class ExactSum {
 public:
-    /// Add value·2^(place − 2148), |value| < 2^108 and 0 ≤ place < 4096. What goes to a part is below 2^107 too, so that
+    /// Add value·2^(place − 2148), |value| < 2^108 and 0 ≤ position < 4096. What goes to a part is below 2^107 too, so that
     /// 2^14 of them fit, and some sums of as many.
-    void add(SignedTwoLimbs value, int place) {
-        const int limb = place >> 6;
+    void add(SignedTwoLimbs value, int position) {
+        const int limb = position >> 6;
         touched_ |= Limb{1} << limb;
-        parts_[limb] += static_cast<Limb>(value) << (place & 63);
-        parts_[limb + 1] += value >> 1 >> (~place & 63);
+        parts_[limb] += static_cast<Limb>(value) << (position & 63);
+        parts_[limb + 1] += value >> 1 >> (~position & 63);
     }
     void subtract(SignedDigits number);
     /// Make the parts as small as when they were new, so that as many numbers again can be added.
@@ -92,11 +92,11 @@ private:
 
     struct Term {
         Parts parts;
-        std::size_t place;  // in the row
+        std::size_t position;  // in the row
     };
 
     std::vector<double> query_;
-    std::vector<Term> terms_;  // what of the query is not 0
+    std::vector<Term> terms_;  // the numbers of the query that are not 0
     ExactSum sum_;
 };
 

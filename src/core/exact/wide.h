@@ -32,7 +32,7 @@ struct Natural {
 
     /// The 64 bits of the number from 2^from on.
     Limb window(int from) const {
-        const int place = from - exponent, limb = place >> 6, shift = place & 63;
+        const int position = from - exponent, limb = position >> 6, shift = position & 63;
         const Limb low = at(limb) >> shift;
         return shift == 0 ? low : low | at(limb + 1) << (64 - shift);
     }
@@ -51,10 +51,10 @@ struct Wide {
     Wide &operator=(const Wide &) = delete;
     operator Natural() const { return {limbs, length, exponent}; }
 
-    void set(Limb value, int place) {
+    void set(Limb value, int position) {
         limbs[0] = value;
         length = value != 0;
-        exponent = place;
+        exponent = position;
     }
     void trim() {
         while (length > 0 && limbs[length - 1] == 0) --length;
@@ -180,8 +180,8 @@ inline Estimate root_of(Estimate a) {
 
 /// value·2^exponent in units of 2^unit, 0 where it is far smaller.
 inline double scaled(Estimate a, int unit) {
-    const int place = a.exponent - unit;
-    return place < -900 ? 0.0 : std::ldexp(a.value, place);
+    const int position = a.exponent - unit;
+    return position < -900 ? 0.0 : std::ldexp(a.value, position);
 }
 
 /// Compare two numbers by their estimates, each off by up to 2^-48 times itself; 0 where that leaves it open.

@@ -77,10 +77,10 @@ std::tuple<Index, Index> find_fields(Span<const std::uint8_t> text, const LineFo
             if (at == line_end || (field == 0 && *at == '#') || (form.open_end && field == form.n_field)) break;
             const Byte first = at;
             while (at < line_end && !is_blank(*at)) ++at;
-            const Index place = field == 0 ? 0 : field == THIRD ? 2 : field == form.number ? 4 : -1;
-            if (place >= 0) {
-                row[place] = first - begin;
-                row[place + 1] = at - begin;
+            const Index position = field == 0 ? 0 : field == THIRD ? 2 : field == form.number ? 4 : -1;
+            if (position >= 0) {
+                row[position] = first - begin;
+                row[position + 1] = at - begin;
             }
         }
         if (field > 0) {

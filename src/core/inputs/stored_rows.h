@@ -7,7 +7,6 @@ namespace deadheat {
 
 /// Read rows with these ascending numbers from an open file, in which row 0 begins at a byte, each to its place. Returns 0,
 /// an error of the system, or −1 where the file ends before.
-int read_rows(int file, Index begin, Span<const std::int64_t> rows, Span<const std::int64_t> places,
-              Matrix<std::uint8_t> out);
+int read_rows(int file, Index begin, Int64s rows, Int64s places, Matrix<std::uint8_t> out);
 
 }  // namespace deadheat

@@ -133,7 +133,7 @@ namespace {
 ///
 /// Far down the ranking the discounts of a small group are nearly equal; their differences are then taken as 1/x − 1/y =
 /// (y − x)/(x y) with x, y the logarithms.
-double discount_spread(Count k, Count size, Count slots, Span<const double> discount) {
+double discount_deviation(Count k, Count size, Count slots, Span<const double> discount) {
     const bool near = slots == size && k > 64 * size;
     const DoubleDouble y = near ? log2_of(k + size + 1) : DoubleDouble{};
     const auto above = [&](Count t) {  // the discount of slot t, less that of the last slot where `near`
@@ -154,9 +154,9 @@ double discount_spread(Count k, Count size, Count slots, Span<const double> disc
 
 }  // namespace
 
-void discount_spreads(Span<const Count> closer, Span<const Count> tied, Span<const Count> slots, Span<const double> discount,
-                      Span<double> out) {
-    for (std::size_t g = 0; g < out.size(); ++g) out[g] = discount_spread(closer[g], tied[g], slots[g], discount);
+void discount_deviations(Span<const Count> closer, Span<const Count> tied, Span<const Count> slots,
+                         Span<const double> discount, Span<double> out) {
+    for (std::size_t g = 0; g < out.size(); ++g) out[g] = discount_deviation(closer[g], tied[g], slots[g], discount);
 }
 
 }  // namespace deadheat

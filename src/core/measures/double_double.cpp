@@ -33,7 +33,7 @@ DoubleDouble log2_by_digits(std::uint32_t i) {
     std::uint32_t x[LIMBS + 1] = {};
     x[LIMBS] = 1, x[LIMBS - 1] = i << 25;
     std::uint64_t digits[3] = {};
-    for (int place = 0; place < 150; ++place) {
+    for (int position = 0; position < 150; ++position) {
         std::uint32_t square[2 * LIMBS + 3] = {};
         for (int a = 0; a <= LIMBS; ++a) {
             std::uint64_t carry = 0;
@@ -48,7 +48,7 @@ DoubleDouble log2_by_digits(std::uint32_t i) {
             const std::uint64_t two_limbs = square[a + LIMBS] | std::uint64_t{square[a + LIMBS + 1]} << 32;
             x[a] = static_cast<std::uint32_t>(two_limbs >> digit);
         }
-        digits[place / 50] = 2 * digits[place / 50] + digit;
+        digits[position / 50] = 2 * digits[position / 50] + digit;
     }
     return nearest(digits);
 }

@@ -2,8 +2,7 @@
 
 namespace deadheat {
 
-void reciprocal_moments(Span<const std::int64_t> closer, Span<const std::int64_t> size, Span<const std::int64_t> slots,
-                        Span<double> mean, Span<double> variance) {
+void reciprocal_moments(Int64s closer, Int64s size, Int64s slots, Span<double> mean, Span<double> variance) {
     for (std::size_t i = 0; i < mean.size(); ++i) {
         const std::int64_t last = closer[i] + slots[i];
         const DoubleDouble n = from_integer(size[i]);

@@ -116,9 +116,9 @@ private:
     }
 
     /// Write down what some lanes have found, and give them other groups.
-    void finish(Bits lanes, Doubles found) {
+    void finish(Bits lanes, Doubles result) {
         double values[N];
-        store(found, values);
+        store(result, values);
         for (Bits left = lanes; left != 0; left &= left - 1) {
             const int lane = std::countr_zero(left);
             out_[group_[lane]] = values[lane];

@@ -26,7 +26,7 @@ void inverse_penalties(QueryRange queries, const Profile &groups, Matrix<double>
 
 /// Groups by themselves, and how many slots of each count.
 struct SlottedGroups {
-    Span<const std::int64_t> closer, tied, tied_relevant, slots;
+    Int64s closer, tied, tied_relevant, slots;
 };
 
 /// A function f of the slot i of the first of the relevant items of a group. Up to `slots`, f(i) is 1 for kind 0, one over
@@ -50,8 +50,7 @@ DEADHEAT_DECLARE_LOOPS(FirstLastHitLoops, first_last_hit_loops)
 
 /// Fill in mean and variance of one over the rank of an item that is at each of `size` ranks behind `closer` with the same
 /// chance, and counts as 0 beyond the first `slots` of these; in closed form, whatever the size.
-void reciprocal_moments(Span<const std::int64_t> closer, Span<const std::int64_t> size, Span<const std::int64_t> slots,
-                        Span<double> mean, Span<double> variance);
+void reciprocal_moments(Int64s closer, Int64s size, Int64s slots, Span<double> mean, Span<double> variance);
 
 /// Fill in AP, cut at rank `cutoff`, divided by `n_relevant`.
 void average_precisions(QueryRange queries, const Profile &groups, std::int64_t cutoff, Matrix<double> out);
@@ -66,9 +65,8 @@ struct AveragePrecisionLoops {
 DEADHEAT_DECLARE_LOOPS(AveragePrecisionLoops, average_precision_loops)
 
 /// Fill in the variance of the sum of the precisions at the relevant ranks of each of some mixed groups, over its orders.
-void precision_variances(Span<const std::int64_t> closer, Span<const std::int64_t> closer_relevant,
-                         Span<const std::int64_t> tied, Span<const std::int64_t> tied_relevant,
-                         Span<const std::int64_t> slots, Span<double> out);
+void precision_variances(Int64s closer, Int64s closer_relevant, Int64s tied, Int64s tied_relevant, Int64s slots,
+                         Span<double> out);
 
 /// Ranks from one kept running sum of the discounts to the next.
 constexpr Index DISCOUNT_BLOCK = 64;
@@ -95,11 +93,10 @@ void discounted_gains(QueryRange queries, const Profile &groups, std::int64_t cu
                       const DiscountTable &table, Matrix<double> out);
 
 /// Fill in the discounted gain of the best order of some queries, cut at the rank `cutoff` of each.
-void ideal_gains(Matrix<const std::int64_t> relevant, Span<const double> gains, Span<const std::int64_t> cutoff,
-                 const DiscountTable &table, Span<double> out);
+void ideal_gains(Matrix<const std::int64_t> relevant, Span<const double> gains, Int64s cutoff, const DiscountTable &table,
+                 Span<double> out);
 
 /// Fill in the sum over the slots of each of some groups of (d − mean d)², d their discounts, 0 beyond the cutoff.
-void discount_spreads(Span<const std::int64_t> closer, Span<const std::int64_t> tied, Span<const std::int64_t> slots,
-                      Span<const double> discount, Span<double> out);
+void discount_deviations(Int64s closer, Int64s tied, Int64s slots, Span<const double> discount, Span<double> out);
 
 }  // namespace deadheat

@@ -14,9 +14,9 @@ constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
 
 /// A tie profile. The groups of a query are those from offsets[query] to offsets[query + 1], nearest first.
 struct Profile {
-    Span<const std::int64_t> offsets;
-    Span<const std::int64_t> closer, closer_relevant, tied, tied_relevant;  // of groups
-    Span<const std::int64_t> n_ranked, n_relevant;                          // of queries
+    Int64s offsets;
+    Int64s closer, closer_relevant, tied, tied_relevant;  // of groups
+    Int64s n_ranked, n_relevant;                          // of queries
 
     /// The last rank that counts, no larger than need be. A cutoff of 0 stands for the number of relevant items.
     std::int64_t last_rank(Index query, std::int64_t cutoff) const {

@@ -4,39 +4,47 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <optional>
 
 #include "bounds.h"
 #include "counting/groups.h"
 
 namespace deadheat {
 
-Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop)
+namespace {
+
+/// Hold a mutex if there is one.
+std::unique_lock<std::mutex> held(std::mutex *lock) {
+    return lock == nullptr ? std::unique_lock<std::mutex>() : std::unique_lock(*lock);
+}
+
+}  // namespace
+
+Block::Block(const Problem &problem, Int64s queries, const StopFlag &stop)
     : problem_(problem), queries_(queries), stop_(stop), members_(problem, queries, groups_) {
     RelevantItems relevant = relevant_items(problem, queries);
     excluded_ = std::move(relevant.excluded);
     singles_ = std::move(relevant.singles);
     if (problem.has_junk()) {
-        junk_ = Table<std::uint64_t>::unset(static_cast<Index>(queries.size()), (problem.n_column + 63) / 64);
+        junk_ = Table<std::uint64_t>::unset(static_cast<Index>(queries.size()), (problem.n_column() + 63) / 64);
         columns_of_junk({queries, problem.junk}, problem.items, junk_);
     }
-    std::vector<Cuts> cuts;
     if (problem.rule != nullptr) {
-        decision_ = problem.rule->group(queries, relevant, groups_, cuts);
+        grouped_ = problem.rule->group(relevant);
     } else {
-        group_exactly(problem, queries, relevant.entries(), stop, groups_);
-        cuts.push_back(cuts_of(groups_));
-        groups_.score = {}, groups_.bound = {};  // which the cuts are made of
+        TieGroups &groups = grouped_.groups;
+        group_exactly(problem, queries, relevant.entries(), stop, groups);
+        grouped_.cuts.push_back(cuts_of(groups));
+        groups.score = {}, groups.bound = {};  // which the cuts are made of
     }
-    for (Cuts &each : cuts)
-        counters_.push_back(
-            std::make_unique<Counter>(problem, queries, std::move(each), members_, static_cast<Index>(counters_.size())));
+    for (Cuts &sequence : grouped_.cuts)
+        counters_.push_back(std::make_unique<Counter>(problem, queries, std::move(sequence), members_,
+                                                      static_cast<Index>(counters_.size())));
     if (groups_.of_entry.rows == 0 || problem.plain) return;
     for (Index i = 0; i < relevant.irrelevant.rows; ++i)
         for (Index j = 0; j < relevant.irrelevant.columns; ++j) {
             if (relevant.irrelevant(i, j) <= 0) continue;
-            sharing_.row.push_back(i), sharing_.column.push_back(relevant.columns(i, j));
-            sharing_.weight.push_back(relevant.irrelevant(i, j)), sharing_of_.push_back(groups_.of_entry(i, j));
+            sharing_.rows.push_back(i), sharing_.columns.push_back(relevant.columns(i, j));
+            sharing_.weights.push_back(relevant.irrelevant(i, j)), sharing_of_.push_back(groups_.of_entry(i, j));
         }
 }
 
@@ -47,44 +55,49 @@ std::vector<Tally> Block::own_tallies() {
 }
 
 template <class T>
-void Block::count(Square<T> square, std::vector<Tally> &tallies, std::mutex *lock) {
+std::vector<SingleItems> Block::count(Tile<T> tile, std::vector<Tally> &tallies, std::mutex *lock) {
     if (junk_.rows > 0) {
         const Matrix<const std::uint64_t> all = junk_;
-        deadheat::leave_out<T>({all.row(square.row), square.scores.rows, all.columns, all.stride}, square.column,
-                               square.scores);
+        deadheat::leave_out<T>({all.row(tile.row), tile.scores.rows, all.columns, all.stride}, tile.column, tile.scores);
     }
+    std::vector<SingleItems> items(counters_.size());
     Index most = 0;
     {
-        std::optional<Hold> hold;
-        if (lock != nullptr) hold.emplace(*lock);
+        const auto hold = held(lock);
         for (std::size_t k = 0; k < counters_.size(); ++k)
-            most = std::max(most, counters_[k]->template count<T>(square, excluded_, tallies[k]));
+            most = std::max(most, counters_[k]->template count<T>(tile, excluded_, tallies[k], items[k]));
     }
-    if (square.level == problem_.scores->last()) return;
+    if (tile.level == problem_.scores->last()) return items;
     const std::lock_guard hold(learning_);
-    seen_ += static_cast<double>(square.scores.rows * square.scores.columns), open_ += static_cast<double>(most);
-    if (open_ > MANY_OPEN * seen_) level_ = problem_.scores->last();
+    seen_ += static_cast<double>(tile.scores.rows * tile.scores.columns), undecided_ += static_cast<double>(most);
+    if (undecided_ > MANY_UNDECIDED * seen_) level_ = problem_.scores->last();
+    return items;
 }
 
-template void Block::count(Square<float>, std::vector<Tally> &, std::mutex *);
-template void Block::count(Square<double>, std::vector<Tally> &, std::mutex *);
+template std::vector<SingleItems> Block::count(Tile<float>, std::vector<Tally> &, std::mutex *);
+template std::vector<SingleItems> Block::count(Tile<double>, std::vector<Tally> &, std::mutex *);
+
+void Block::place(std::size_t counter, const SingleItems &items, std::vector<Tally> &tallies, std::mutex *lock) {
+    const auto hold = held(lock);
+    counters_[counter]->place(items, tallies[counter]);
+}
 
 const std::vector<float> &Block::limits(Index band) {
     const std::lock_guard hold(limiting_);
-    std::vector<float> &found = limits_[band];
-    if (!found.empty()) return found;
+    std::vector<float> &result = limits_[band];
+    if (!result.empty()) return result;
     constexpr float LEAST = -std::numeric_limits<float>::infinity();
     const Scores &scores = *problem_.scores;
-    found.resize(queries_.size());
-    for (std::size_t i = 0; i < found.size(); ++i) {
+    result.resize(queries_.size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
         double low = std::numeric_limits<double>::infinity();
         for (const auto &counter : counters_) low = std::min(low, counter->cuts().low(static_cast<Index>(i), 0));
         const auto near = static_cast<float>(low - scores.errors(0, queries_[i], scores.bands[at(band)]).absolute -
                                              bounds::LEAST_OF_LIMIT);
-        found[i] =
+        result[i] =
             low < std::numeric_limits<double>::infinity() ? std::nextafter(std::nextafter(near, LEAST), LEAST) : -LEAST;
     }
-    return found;
+    return result;
 }
 
 void Block::leave_out(Numbers64 &rows, Numbers64 &columns) const {
@@ -97,22 +110,19 @@ void Block::leave_out(Numbers64 &rows, Numbers64 &columns) const {
     rows.resize(n), columns.resize(n);
 }
 
-void Block::count(const Numbers64 &rows, const Numbers64 &columns, const Numbers64 &weights, std::vector<Tally> &tallies,
-                  std::mutex *lock) {
-    const std::size_t n = rows.size();
+void Block::count(SingleItems items, std::vector<Tally> &tallies, std::mutex *lock) {
+    const std::size_t n = items.rows.size();
     Numbers64 query(n);
-    for (std::size_t p = 0; p < n; ++p) query[p] = queries_[at(rows[p])];
-    std::vector<double> scores(n);
-    problem_.scores->pair_scores(query, columns, scores);
-    std::optional<Hold> hold;
-    if (lock != nullptr) hold.emplace(*lock);
-    for (std::size_t k = 0; k < counters_.size(); ++k)
-        counters_[k]->place(rows, columns, scores, Numbers64(n, -1), weights, tallies[k]);
+    for (std::size_t p = 0; p < n; ++p) query[p] = queries_[at(items.rows[p])];
+    items.scores.resize(n), items.guess.assign(n, -1);
+    problem_.scores->pair_scores(query, items.columns, items.scores);
+    const auto hold = held(lock);
+    for (std::size_t k = 0; k < counters_.size(); ++k) counters_[k]->place(items, tallies[k]);
 }
 
 void Block::decide(std::vector<Tally> &tallies) {
     for (std::size_t k = 0; k < tallies.size(); ++k)
-        counters_[k]->decide(tallies[k].open, counters_[k]->counts, decision_.get(), stop_);
+        counters_[k]->decide(tallies[k].undecided, counters_[k]->counts, grouped_.decision.get(), stop_);
 }
 
 void Block::add(const std::vector<Table<std::int32_t>> &others) {
@@ -120,36 +130,37 @@ void Block::add(const std::vector<Table<std::int32_t>> &others) {
         for (std::size_t p = 0; p < others[k].memory.size(); ++p) counters_[k]->counts.memory[p] += others[k].memory[p];
 }
 
-/// Count single items in every counter.
-void Block::place(Numbers64 rows, Numbers64 columns, Numbers64 weights) {
+/// Count those of some single items that stand for any.
+void Block::count_alone(SingleItems items) {
     std::size_t n = 0;
-    for (std::size_t p = 0; p < rows.size(); ++p)
-        if (weights[p] > 0) rows[n] = rows[p], columns[n] = columns[p], weights[n++] = weights[p];
-    rows.resize(n), columns.resize(n), weights.resize(n);
+    for (std::size_t p = 0; p < items.rows.size(); ++p)
+        if (items.weights[p] > 0)
+            items.rows[n] = items.rows[p], items.columns[n] = items.columns[p], items.weights[n++] = items.weights[p];
     if (n == 0) return;
+    for (auto *numbers : {&items.rows, &items.columns, &items.weights}) numbers->resize(n);
     std::vector<Tally> tallies = own_tallies();
-    count(rows, columns, weights, tallies, nullptr);
+    count(std::move(items), tallies, nullptr);
     decide(tallies);
 }
 
 void Block::count_next_to_tiles() {
     if (counters_.size() == 1) {  // what shares a relevant item's column is tied with it
         Counter &only = *counters_[0];
-        for (std::size_t p = 0; p < sharing_.row.size(); ++p)
-            only.counts(sharing_.row[p], (2 * sharing_of_[p] + 1) * (2 / only.cuts().each)) +=
-                static_cast<std::int32_t>(sharing_.weight[p]);
+        for (std::size_t p = 0; p < sharing_.rows.size(); ++p)
+            only.counts(sharing_.rows[p], (2 * sharing_of_[p] + 1) * (2 / only.cuts().per_interval)) +=
+                static_cast<std::int32_t>(sharing_.weights[p]);
     } else {
-        place(sharing_.row, sharing_.column, sharing_.weight);
+        count_alone(sharing_);
     }
-    place(singles_.row, singles_.column, singles_.weight);
-    const Singles more = next_to_junk(problem_, queries_);
-    place(more.row, more.column, more.weight);
+    count_alone(singles_);
+    count_alone(next_to_junk(problem_, queries_));
 }
 
 void Block::collect(const PackedGroups &groups) {
     const Counter &first = *counters_.front(), &last = *counters_.back();
     const bool two = counters_.size() == 2;
-    const Index each = first.cuts().each, step = two || each == 2 ? 2 : 4, lead = two ? 0 : each == 2 ? 1 : 2;
+    const Index per_interval = first.cuts().per_interval, step = two || per_interval == 2 ? 2 : 4;
+    const Index lead = two ? 0 : 2 / per_interval;
     collect_groups(queries_, groups_.n_group, groups_.total,
                    {.within = first.counts, .nearer = last.counts, .step = step, .lead = lead}, groups);
 }

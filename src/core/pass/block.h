@@ -1,6 +1,6 @@
 // A block of queries on its way through the counting pass.
 //
-//     relevant items ──sorted into groups──> cuts ──widened by the error──> edges ──square by square──> counts ──>
+//     relevant items ──sorted into groups──> cuts ──widened by the error──> edges ──tile by tile──> counts ──>
 //     groups
 #pragma once
 
@@ -15,30 +15,31 @@ namespace deadheat {
 class Block {
 public:
     /// Make the groups and the cuts of queries that have something relevant.
-    Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop);
+    Block(const Problem &problem, Int64s queries, const StopFlag &stop);
 
     const Problem &problem() const { return problem_; }
-    Span<const std::int64_t> queries() const { return queries_; }
+    Int64s queries() const { return queries_; }
     /// The level at which tiles are best computed.
     int level() const { return level_; }
     /// True as long as the int8 filter, if tried, has left little open.
     std::atomic<bool> far{true};
-    Matrix<const std::int32_t> excluded() const { return excluded_; }
+    const Table<std::int32_t> &excluded() const { return excluded_; }
     std::vector<std::unique_ptr<Counter>> &counters() { return counters_; }
 
     /// Return tallies into the block's own counts, for threads that hold `counting` while they count.
     std::vector<Tally> own_tallies();
-    /// Count a square for every sequence of cuts, holding a mutex if there is one.
+    /// Count a tile for every sequence of cuts, holding a mutex if there is one; return the items of each sequence that
+    /// scores of the last level are to decide, for `place`.
     template <class T>
-    void count(Square<T> square, std::vector<Tally> &tallies, std::mutex *lock);
+    std::vector<SingleItems> count(Tile<T> tile, std::vector<Tally> &tallies, std::mutex *lock);
+    void place(std::size_t counter, const SingleItems &items, std::vector<Tally> &tallies, std::mutex *lock);
     /// Return the int8 filter's limit of each query in a band: items that may be as close as a relevant one score no less.
     const std::vector<float> &limits(Index band);
     /// Leave out those of some rows and columns that tiles leave out.
     void leave_out(Numbers64 &rows, Numbers64 &columns) const;
-    /// Count single items for every sequence of cuts, holding a mutex if there is one.
-    void count(const Numbers64 &rows, const Numbers64 &columns, const Numbers64 &weights, std::vector<Tally> &tallies,
-               std::mutex *lock);
-    /// Decide what tallies have left open. With `counting` held.
+    /// Count single items, whose scores are still missing, for every sequence of cuts, holding a mutex if there is one.
+    void count(SingleItems items, std::vector<Tally> &tallies, std::mutex *lock);
+    /// Decide the undecided items of tallies. With `counting` held.
     void decide(std::vector<Tally> &tallies);
     /// Add what was counted next to its own counts. With `counting` held.
     void add(const std::vector<Table<std::int32_t>> &others);
@@ -51,29 +52,29 @@ public:
     std::mutex counting;
 
 private:
-    void place(Numbers64 rows, Numbers64 columns, Numbers64 weights);
+    void count_alone(SingleItems items);
 
     const Problem &problem_;
-    Span<const std::int64_t> queries_;
-    const std::atomic<bool> &stop_;
+    Int64s queries_;
+    const StopFlag &stop_;
     std::atomic<int> level_{0};
     std::mutex learning_;
-    double seen_ = 0, open_ = 0;
+    double seen_ = 0, undecided_ = 0;
     Table<std::int32_t> excluded_;
     Table<std::uint64_t> junk_;  // the columns that hold junk: see counting/columns.h; or no rows
-    Singles singles_;
-    Singles sharing_;       // irrelevant items in columns of relevant ones: row, column, how many,
+    SingleItems singles_;
+    SingleItems sharing_;   // irrelevant items in columns of relevant ones: row, column, how many,
     Numbers64 sharing_of_;  // and the group of each
-    TieGroups groups_;
+    Grouped grouped_;
+    const TieGroups &groups_ = grouped_.groups;
     Members members_;
-    std::unique_ptr<Decision> decision_;
     std::vector<std::unique_ptr<Counter>> counters_;
     std::map<Index, std::vector<float>> limits_;  // of bands, once they are known
     std::mutex limiting_;
 };
 
 /// A block, and the columns of a tile that are counted for it; in tallies that other threads use, too, if there is a mutex.
-struct Side {
+struct TileView {
     Block *block;
     Index start, band;
     std::vector<Tally> *tallies;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "counting/edges.h"
-#include "counting/open_items.h"
+#include "counting/undecided.h"
 
 namespace deadheat {
 
@@ -27,7 +27,7 @@ Matrix<T> rows_of(Matrix<T> matrix, Index first, Index n) {
 
 }  // namespace
 
-Counter::Counter(const Problem &problem, Span<const std::int64_t> queries, Cuts cuts, const Members &members, Index number)
+Counter::Counter(const Problem &problem, Int64s queries, Cuts cuts, const Members &members, Index number)
     : counts(cuts.low.rows, 2 * cuts.low.columns + 1),
       problem_(problem),
       queries_(queries),
@@ -36,7 +36,7 @@ Counter::Counter(const Problem &problem, Span<const std::int64_t> queries, Cuts 
       number_(number),
       placing_(problem, queries, cuts_, members) {}
 
-// Rung 1 -------------------------------------------------------------------------------------------------------------
+// Step 1 -------------------------------------------------------------------------------------------------------------
 
 template <class T>
 std::shared_ptr<const EdgeTable<T>> Counter::edges(int level, Index band) {
@@ -54,12 +54,12 @@ std::shared_ptr<const EdgeTable<T>> Counter::edges(int level, Index band) {
 template <class T>
 std::shared_ptr<const EdgeTable<T>> Counter::make_edges(int level, Index band) {
     const Scores &scores = *problem_.scores;
-    const Level &of = scores.levels[at(level)];
+    const Level &described = scores.levels[at(level)];
     const Index n_row = cuts_.low.rows;
     auto made = std::make_shared<EdgeTable<T>>();
     std::vector<Errors> errors;
     for (std::int64_t query : queries_) errors.push_back(scores.errors(level, query, scores.bands[at(band)]));
-    made->closed = of.exact && (cuts_.each == 2 || cuts_.sharp);
+    made->closed = described.exact && (cuts_.per_interval == 2 || cuts_.sharp);
     made->edges = Table<T>::unset(n_row, 2 * cuts_.low.columns + 1);
     made->n_edge = build_edges<T>(cuts_.low, cuts_.high, errors, made->closed, made->edges);
     const bool few = made->n_edge <= FEW_EDGES;
@@ -71,10 +71,10 @@ std::shared_ptr<const EdgeTable<T>> Counter::make_edges(int level, Index band) {
 }
 
 template <class T>
-Index Counter::filter(const Square<T> &square, Matrix<const std::int32_t> excluded, const EdgeTable<T> &table,
+Index Counter::filter(const Tile<T> &tile, Matrix<const std::int32_t> excluded, const EdgeTable<T> &table,
                       Matrix<std::int32_t> tally, Matrix<std::int32_t> opened) {
-    const Index row = square.row, n_row = square.scores.rows, n_column = square.scores.columns;
-    const TileColumns columns{square.column, problem_.weight.subspan(at(square.column), at(n_column)), problem_.plain,
+    const Index row = tile.row, n_row = tile.scores.rows, n_column = tile.scores.columns;
+    const TileColumns columns{tile.column, problem_.weight.subspan(at(tile.column), at(n_column)), problem_.plain,
                               rows_of(excluded, row, n_row)};
     const Matrix<const T> edges = rows_of(Matrix<const T>(table.edges), row, n_row);
     const auto part = [&](const auto &all) {
@@ -87,18 +87,18 @@ Index Counter::filter(const Square<T> &square, Matrix<const std::int32_t> exclud
                               part(table.scale),
                               rows_of(Matrix<const std::uint16_t>(table.codes), row, n_row)};
     if constexpr (sizeof(T) == 4)
-        return counting_loops().count_single(square.scores, columns, tables, rows_of(tally, row, n_row), opened);
+        return counting_loops().count_single(tile.scores, columns, tables, rows_of(tally, row, n_row), opened);
     else
-        return counting_loops().count_double(square.scores, columns, tables, rows_of(tally, row, n_row), opened);
+        return counting_loops().count_double(tile.scores, columns, tables, rows_of(tally, row, n_row), opened);
 }
 
 // The shortcut -------------------------------------------------------------------------------------------------------
 
-const Meetings *Counter::meetings() {
-    if (problem_.patterns == nullptr || cuts_.each != 2) return nullptr;
-    std::call_once(met_, [&] {
+const MatchCounts *Counter::match_counts() {
+    if (problem_.patterns == nullptr || cuts_.per_interval != 2) return nullptr;
+    std::call_once(matched_, [&] {
         const Patterns &patterns = *problem_.patterns;
-        auto met = std::make_unique<Meetings>();
+        auto met = std::make_unique<MatchCounts>();
         const Index n_row = cuts_.low.rows, n_group = cuts_.low.columns;
         met->masks = Table<std::uint64_t>(n_row, patterns.query.columns);
         Numbers64 rows, groups;
@@ -110,7 +110,7 @@ const Meetings *Counter::meetings() {
         }
         Numbers64 items = members_.columns(rows, groups);
         for (std::int64_t &item : items) item = problem_.scores->item_of_column[at(item)];
-        Table<std::uint16_t> found(static_cast<Index>(rows.size()), MEETINGS);
+        Table<std::uint16_t> result(static_cast<Index>(rows.size()), MATCH_COUNTS);
         std::vector<std::int32_t> kind(rows.size());
         const PlacedRows placed{.left = met->masks,
                                 .right = patterns.item,
@@ -120,23 +120,24 @@ const Meetings *Counter::meetings() {
                                 .differences = patterns.differences,
                                 .zeros = patterns.zeros,
                                 .levels = patterns.levels};
-        pattern_loops().count_meetings(placed, rows, items, found, kind);
-        met->counts = Table<std::uint16_t>(n_row, n_group * MEETINGS);
+        pattern_loops().count_matches(placed, rows, items, result, kind);
+        met->counts = Table<std::uint16_t>(n_row, n_group * MATCH_COUNTS);
         met->kind = Table<std::int32_t>(n_row, n_group, -1);
         for (std::size_t p = 0; p < rows.size(); ++p) {
-            std::copy_n(found.row(static_cast<Index>(p)), MEETINGS, met->counts.row(rows[p]) + groups[p] * MEETINGS);
+            std::copy_n(result.row(static_cast<Index>(p)), MATCH_COUNTS,
+                        met->counts.row(rows[p]) + groups[p] * MATCH_COUNTS);
             met->kind(rows[p], groups[p]) = kind[p];
         }
-        meetings_ = std::move(met);
+        match_counts_ = std::move(met);
     });
-    return meetings_.get();
+    return match_counts_.get();
 }
 
 template <class T>
-Index Counter::count_same_pattern(const Square<T> &square, Matrix<std::int32_t> opened, Span<double> scores,
+Index Counter::count_same_pattern(const Tile<T> &tile, Matrix<std::int32_t> opened, Span<double> scores,
                                   Matrix<std::int32_t> tally) {
-    const Index row = square.row, n_row = square.scores.rows, column = square.column, n_column = square.scores.columns;
-    const Meetings &met = *meetings();
+    const Index row = tile.row, n_row = tile.scores.rows, column = tile.column, n_column = tile.scores.columns;
+    const MatchCounts &met = *match_counts();
     const Patterns &patterns = *problem_.patterns;
     Table<std::uint64_t> masks(n_column, patterns.item.columns);
     std::vector<std::int32_t> tables(at(n_column)), kinds(at(n_column));
@@ -154,103 +155,99 @@ Index Counter::count_same_pattern(const Square<T> &square, Matrix<std::int32_t> 
                             .differences = patterns.differences,
                             .zeros = patterns.zeros,
                             .levels = patterns.levels};
-    const GroupMeetings groups{rows_of(Matrix<const std::uint16_t>(met.counts), row, n_row),
-                               rows_of(Matrix<const std::int32_t>(met.kind), row, n_row)};
+    const GroupMatches groups{rows_of(Matrix<const std::uint16_t>(met.counts), row, n_row),
+                              rows_of(Matrix<const std::int32_t>(met.kind), row, n_row)};
     return pattern_loops().count_same_pattern(opened, scores, placed, groups,
                                               problem_.weight.subspan(at(column), at(n_column)), rows_of(tally, row, n_row));
 }
 
-// Rungs 2 and 3 ------------------------------------------------------------------------------------------------------
+// Steps 2 and 3 ------------------------------------------------------------------------------------------------------
 
 template <class T>
-Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, Tally &tally) {
-    const auto table = edges<T>(square.level, square.band);
-    const Index n_row = square.scores.rows, n_column = square.scores.columns;
+Index Counter::count(Tile<T> tile, Matrix<const std::int32_t> excluded, Tally &tally, SingleItems &items) {
+    const auto table = edges<T>(tile.level, tile.band);
+    const Index n_row = tile.scores.rows, n_column = tile.scores.columns;
     thread_local Buffer<std::int32_t> memory;
     if (memory.size() < at(3 * n_row * n_column)) memory.resize(at(3 * n_row * n_column));
     Matrix<std::int32_t> opened{memory.data(), 3, n_row * n_column, n_row * n_column};
-    Index n = filter(square, excluded, *table, tally.counts, opened);
+    Index n = filter(tile, excluded, *table, tally.counts, opened);
     if (n == 0) return 0;
-    const bool at_last = square.level == problem_.scores->last();
-    std::vector<double> scores(at_last ? at(n) : 0);
+    std::vector<double> scores(tile.level == problem_.scores->last() ? at(n) : 0);
     for (std::size_t p = 0; p < scores.size(); ++p)
-        scores[p] = static_cast<double>(square.scores(opened(0, static_cast<Index>(p)), opened(1, static_cast<Index>(p))));
+        scores[p] = static_cast<double>(tile.scores(opened(0, static_cast<Index>(p)), opened(1, static_cast<Index>(p))));
     opened.columns = n;
-    if (meetings() != nullptr) n = count_same_pattern(square, opened, scores, tally.counts);
-    if (n == 0) return 0;
+    if (match_counts() != nullptr) n = count_same_pattern(tile, opened, scores, tally.counts);
     opened.columns = n;
-    const bool exactly =
-        problem_.rule == nullptr && problem_.exact != nullptr &&
-        static_cast<double>(n_exact_) > std::max<double>(ENOUGH_SEEN, MOSTLY * static_cast<double>(n_refined_));
-    const bool many = static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column);
-    if (exactly) {
-        OpenItems at_once;  // by short integers; what others decide is left to the tally
-        at_once.reserve(placing_.has_integers() ? at(n) : 0);
-        OpenItems &open = placing_.has_integers() ? at_once : tally.open;
-        for (Index p = 0; p < n; ++p) {
-            const std::int32_t i = opened(0, p) + static_cast<std::int32_t>(square.row);
-            const std::int32_t j = opened(1, p) + static_cast<std::int32_t>(square.column);
-            const auto [from, to] =
-                intervals_of_open<T>(opened(2, p), table->edges.row(i), Matrix<const double>(cuts_.low)[i]);
-            open.push_back({.row = i,
-                            .column = j,
-                            .low = static_cast<std::int32_t>(from),
-                            .high = static_cast<std::int32_t>(to),
-                            .weight = problem_.weight[at(j)]});
-        }
-        placing_.count_integers(at_once, tally.counts);
+    if (mostly_exact()) {
+        leave_to_exact<T>(tile, opened, *table, tally);
         return n;
     }
-    Numbers64 rows(at(n)), columns(at(n)), guess(at(n)), weights(at(n));
+    for (auto *numbers : {&items.rows, &items.columns, &items.guess, &items.weights}) numbers->resize(at(n));
     for (std::size_t p = 0; p < at(n); ++p) {
         const auto q = static_cast<Index>(p);
-        rows[p] = opened(0, q) + square.row, columns[p] = opened(1, q) + square.column, guess[p] = opened(2, q) >> 1;
-        weights[p] = problem_.weight[at(columns[p])];
+        items.rows[p] = opened(0, q) + tile.row, items.columns[p] = opened(1, q) + tile.column;
+        items.guess[p] = opened(2, q) >> 1, items.weights[p] = problem_.weight[at(items.columns[p])];
     }
-    scores.resize(at(n));
-    if (!at_last && many)
-        square.finer->square_scores(square.side, rows, columns, scores);
-    else if (!at_last)
-        square.finer->pair_scores(square.side, rows, columns, scores);
-    place(rows, columns, scores, guess, weights, tally);
+    scores.resize(scores.empty() ? 0 : at(n));
+    items.scores = std::move(scores);
     return n;
 }
 
-void Counter::place(const Numbers64 &rows, const Numbers64 &columns, const std::vector<double> &scores,
-                    const Numbers64 &guess, const Numbers64 &weights, Tally &tally) {
-    Numbers64 query(rows.size());
-    for (std::size_t p = 0; p < rows.size(); ++p) query[p] = queries_[at(rows[p])];
-    std::vector<double> errors(rows.size());
-    problem_.scores->pair_bounds(query, columns, scores, errors);
-    Table<std::int64_t> listed(3, static_cast<Index>(rows.size()));
-    const Index n = open_item_loops().place_pairs({rows, guess, scores, errors, weights},
-                                                  {cuts_.low, cuts_.high, tally.counts}, cuts_.each, listed);
-    n_refined_ += static_cast<Index>(rows.size()), n_exact_ += n;
+/// Return whether exact arithmetic decides nearly all items that float32 leaves undecided.
+bool Counter::mostly_exact() const {
+    return problem_.rule == nullptr && problem_.exact != nullptr &&
+           static_cast<double>(n_exact_) > std::max<double>(ENOUGH_SEEN, MOSTLY * static_cast<double>(n_refined_));
+}
+
+/// Place listed items of a tile: at once if rows are short integers, else with the others of the tally.
+template <class T>
+void Counter::leave_to_exact(const Tile<T> &tile, Matrix<const std::int32_t> listed, const EdgeTable<T> &table,
+                             Tally &tally) {
+    UndecidedItems at_once;
+    const bool integers = placing_.has_integers();
+    UndecidedItems &items = integers ? at_once : tally.undecided;
+    if (integers) items.reserve(at(listed.columns));
+    for (Index p = 0; p < listed.columns; ++p) {
+        const std::int32_t i = listed(0, p) + static_cast<std::int32_t>(tile.row);
+        const std::int32_t j = listed(1, p) + static_cast<std::int32_t>(tile.column);
+        const auto [low, high] = intervals_of_slot<T>(listed(2, p), table.edges.row(i), Matrix<const double>(cuts_.low)[i]);
+        items.push_back({i, j, static_cast<std::int32_t>(low), static_cast<std::int32_t>(high), problem_.weight[at(j)]});
+    }
+    placing_.count_integers(at_once, tally.counts);
+}
+
+void Counter::place(const SingleItems &items, Tally &tally) {
+    Numbers64 query(items.rows.size());
+    for (std::size_t p = 0; p < query.size(); ++p) query[p] = queries_[at(items.rows[p])];
+    std::vector<double> errors(query.size());
+    problem_.scores->pair_bounds(query, items.columns, items.scores, errors);
+    Table<std::int64_t> listed(3, static_cast<Index>(query.size()));
+    const Index n = undecided_loops().place_pairs({items.rows, items.guess, items.scores, errors, items.weights},
+                                                  {cuts_.low, cuts_.high, tally.counts}, cuts_.per_interval, listed);
+    n_refined_ += static_cast<Index>(query.size()), n_exact_ += n;
+    const auto number = [](std::int64_t wide) { return static_cast<std::int32_t>(wide); };
     for (Index q = 0; q < n; ++q) {
         const std::size_t p = at(listed(0, q));
-        const auto number = [](std::int64_t of) { return static_cast<std::int32_t>(of); };
-        tally.open.push_back({.row = number(rows[p]),
-                              .column = number(columns[p]),
-                              .low = number(listed(1, q) / cuts_.each),
-                              .high = number(listed(2, q) / cuts_.each),
-                              .weight = number(weights[p])});
+        tally.undecided.push_back({number(items.rows[p]), number(items.columns[p]),
+                                   number(listed(1, q) / cuts_.per_interval), number(listed(2, q) / cuts_.per_interval),
+                                   number(items.weights[p])});
     }
 }
 
-void Counter::decide(OpenItems &open, Matrix<std::int32_t> tally, Decision *decision, const std::atomic<bool> &stop) {
-    if (open.empty()) return;
-    if (decision != nullptr) {
-        const Numbers64 below = decision->cuts_below(number_, open);
-        for (std::size_t p = 0; p < below.size(); ++p) tally(open[p].row, below[p] * (2 / cuts_.each)) += open[p].weight;
-        open = {};
-        return;
+void Counter::decide(UndecidedItems &items, Matrix<std::int32_t> tally, Decision *decision, const StopFlag &stop) {
+    if (items.empty()) return;
+    if (decision == nullptr) {
+        placing_.count(items, tally, stop);
+    } else {
+        const Numbers64 below = decision->cuts_below(number_, items);
+        for (std::size_t p = 0; p < below.size(); ++p)
+            tally(items[p].row, below[p] * (2 / cuts_.per_interval)) += items[p].weight;
     }
-    placing_.count(open, tally, stop);
-    open = {};
+    items = {};
 }
 
-template Index Counter::count(Square<float>, Matrix<const std::int32_t>, Tally &);
-template Index Counter::count(Square<double>, Matrix<const std::int32_t>, Tally &);
+template Index Counter::count(Tile<float>, Matrix<const std::int32_t>, Tally &, SingleItems &);
+template Index Counter::count(Tile<double>, Matrix<const std::int32_t>, Tally &, SingleItems &);
 template std::shared_ptr<const EdgeTable<float>> Counter::edges(int, Index);
 template std::shared_ptr<const EdgeTable<double>> Counter::edges(int, Index);
 

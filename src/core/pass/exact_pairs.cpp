@@ -19,23 +19,23 @@ struct RowsOf {
     std::vector<T> memory;
     std::vector<std::int64_t> places;
     Matrix<const T> rows;
-    Span<const std::int64_t> place;  // among the rows, of each that was asked for
+    Int64s position;  // among the rows, of each that was asked for
 
-    RowsOf(const Source &source, Span<const std::int64_t> index) {
+    RowsOf(const Source &source, Int64s index) {
         if (source.memory != nullptr && source.wide == (sizeof(T) == 8)) {
             rows = source.rows<T>();
-            place = index;
+            position = index;
             return;
         }
         const auto some = distinct(index, places);
-        place = places;
+        position = places;
         memory = read_rows<T>(source, some);
         rows = {memory.data(), static_cast<Index>(some.size()), source.dim, source.dim};
     }
     RowsOf(const RowsOf &) = delete;
     RowsOf &operator=(const RowsOf &) = delete;
 
-    const T *operator[](std::size_t p) const { return rows.row(place[p]); }
+    const T *operator[](std::size_t p) const { return rows.row(position[p]); }
 };
 
 /// Call work(begin, rows) for parts of all rows of a source.
@@ -44,8 +44,8 @@ void each_row(const Source &source, Work work) {
     const auto all = first(source.n);
     const std::size_t step = at(std::max<Index>(1, NUMBERS / std::max<Index>(1, source.dim)));
     for (std::size_t begin = 0; begin < all.size(); begin += step) {
-        const RowsOf<T> rows(source, Span<const std::int64_t>(all).subspan(begin, std::min(step, all.size() - begin)));
-        for (std::size_t p = 0; p < rows.place.size(); ++p) work(rows[p]);
+        const RowsOf<T> rows(source, Int64s(all).subspan(begin, std::min(step, all.size() - begin)));
+        for (std::size_t p = 0; p < rows.position.size(); ++p) work(rows[p]);
     }
 }
 
@@ -65,9 +65,7 @@ Span<const double> widened(const T *row, Index dim, std::vector<double> &memory)
 }  // namespace
 
 const IntegerRows *ExactPairs::integers() const {
-    std::call_once(asked_, [&] {
-        if (left_out != LeftOut::integers) integers_ = IntegerRows::of(kind_, query_, item_, same_);
-    });
+    std::call_once(asked_, [&] { integers_ = IntegerRows::of(kind_, query_, item_, same_); });
     return integers_.get();
 }
 
@@ -92,8 +90,7 @@ void ExactPairs::make_dot2() const {
 }
 
 template <class Work>
-void ExactPairs::each_part(Span<const std::int64_t> queries, Span<const std::int64_t> items, const std::atomic<bool> &stop,
-                           Work work) const {
+void ExactPairs::each_part(Int64s queries, Int64s items, const StopFlag &stop, Work work) const {
     const bool read = query_.memory == nullptr || item_.memory == nullptr || query_.wide != item_.wide;
     const Index most = read ? NUMBERS / std::max<Index>(1, 2 * item_.dim) : MULTIPLIED / (item_.dim + WORK_OF_PAIR);
     const std::size_t step = at(std::max<Index>(1, most));
@@ -108,19 +105,17 @@ void ExactPairs::each_part(Span<const std::int64_t> queries, Span<const std::int
 }
 
 bool ExactPairs::tries_about() const {
-    if (left_out == LeftOut::double_double) return false;
     return n_tried_ < SAMPLE || static_cast<double>(n_decided_) > ENOUGH * static_cast<double>(n_tried_);
 }
 
 void ExactPairs::note_about(std::size_t tried, std::size_t decided) const { n_tried_ += tried, n_decided_ += decided; }
 
-std::vector<Dot2Number> ExactPairs::about(Span<const std::int64_t> queries, Span<const std::int64_t> items,
-                                          const std::atomic<bool> &stop) const {
+std::vector<Dot2Number> ExactPairs::about(Int64s queries, Int64s items, const StopFlag &stop) const {
     make_dot2();
     std::vector<Dot2Number> numbers(queries.size());
     each_part(queries, items, stop, [&]<class T>(std::size_t begin, const RowsOf<T> &left, const RowsOf<T> &right) {
         const ModeOf<T> mode;
-        for (std::size_t p = 0; p < left.place.size(); ++p) {
+        for (std::size_t p = 0; p < left.position.size(); ++p) {
             const Dot2Number none{}, &of_item = of_item_.empty() ? none : of_item_[at(items[begin + p])];
             numbers[begin + p] = dot2_->closeness(left[p], right[p], of_item);
         }
@@ -171,19 +166,18 @@ void ExactPairs::make_squares(Roots &roots) const {
     roots.keep(query_squares_), roots.keep(item_squares_);
 }
 
-Roots ExactPairs::closeness(Span<const std::int64_t> queries, Span<const std::int64_t> items,
-                            const std::atomic<bool> &stop) const {
+Roots ExactPairs::closeness(Int64s queries, Int64s items, const StopFlag &stop) const {
     Roots roots(kind_);
     const bool squares = kind_ == KeyKind::distance || kind_ == KeyKind::cosine;
     if (squares) make_squares(roots);
     ExactNumbers numbers(kind_, item_.dim);
     each_part(queries, items, stop, [&]<class T>(std::size_t begin, const RowsOf<T> &left, const RowsOf<T> &right) {
-        const auto square_of = [&](RowSquares &of, std::int64_t row, const T *from) {
-            return of.of(row, [&] { return numbers.square(from); });
+        const auto square_of = [&](RowSquares &known, std::int64_t row, const T *from) {
+            return known.of(row, [&] { return numbers.square(from); });
         };
         const T *query = nullptr;
         SignedDigits q{}, x{};
-        for (std::size_t p = 0; p < left.place.size(); ++p) {
+        for (std::size_t p = 0; p < left.position.size(); ++p) {
             if (left[p] != query) {
                 numbers.set_query(query = left[p]);
                 if (squares) q = square_of(*query_squares_, queries[begin + p], query);

@@ -17,35 +17,29 @@
 
 namespace deadheat {
 
-/// Thrown where a pass has been given up; nobody outside ever sees it.
+/// Set where a pass has been given up, and thrown there; no caller sees the exception.
+using StopFlag = std::atomic<bool>;
 struct Stopped {};
-
-/// A representation that is not used, where somebody measures what it is worth.
-enum class LeftOut { nothing, integers, double_double };
 
 class ExactPairs {
 public:
-    /// `same` says that both sides are the same rows.
+    /// `same` says that both views are the same rows.
     ExactPairs(KeyKind kind, Source query, Source item, bool same) : kind_(kind), query_(query), item_(item), same_(same) {}
-
-    LeftOut left_out = LeftOut::nothing;
 
     KeyKind kind() const { return kind_; }
     /// All rows as short integers, if they are such, and few enough to be kept; else null.
     const IntegerRows *integers() const;
     /// The closeness in double-double, pair by pair.
-    std::vector<Dot2Number> about(Span<const std::int64_t> queries, Span<const std::int64_t> items,
-                                  const std::atomic<bool> &stop) const;
+    std::vector<Dot2Number> about(Int64s queries, Int64s items, const StopFlag &stop) const;
     /// Return whether it is worth its time: not where it has decided little. What it has is to be noted.
     bool tries_about() const;
     void note_about(std::size_t tried, std::size_t decided) const;
     /// The exact closeness, pair by pair.
-    Roots closeness(Span<const std::int64_t> queries, Span<const std::int64_t> items, const std::atomic<bool> &stop) const;
+    Roots closeness(Int64s queries, Int64s items, const StopFlag &stop) const;
 
 private:
     template <class Work>
-    void each_part(Span<const std::int64_t> queries, Span<const std::int64_t> items, const std::atomic<bool> &stop,
-                   Work work) const;
+    void each_part(Int64s queries, Int64s items, const StopFlag &stop, Work work) const;
     void make_dot2() const;
     void make_squares(Roots &roots) const;
 

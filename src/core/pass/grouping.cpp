@@ -47,14 +47,14 @@ bool group_distinct(const Entries &relevant, TieGroups &groups) {
 /// Sort exactly every run of entries whose bounds overlap.
 class ExactSort {
 public:
-    ExactSort(const Problem &problem, Span<const std::int64_t> queries, const Entries &relevant, Flags starts)
+    ExactSort(const Problem &problem, Int64s queries, const Entries &relevant, Flags starts)
         : exact_(*problem.exact),
           items_(problem.scores->item_of_column),
           queries_(queries),
           relevant_(relevant),
           starts_(starts) {}
 
-    void sort(Matrix<const std::int64_t> runs, const std::atomic<bool> &stop) {
+    void sort(Matrix<const std::int64_t> runs, const StopFlag &stop) {
         for (Index run = 0; run < runs.columns;) {
             if (stop) throw Stopped();
             Numbers64 query, item, ends;
@@ -100,7 +100,7 @@ private:
     }
 
     const ExactPairs &exact_;
-    Span<const std::int64_t> items_, queries_;
+    Int64s items_, queries_;
     Entries relevant_;
     Flags starts_;
 };
@@ -130,8 +130,8 @@ void number_entries(const Entries &relevant, Flags starts, TieGroups &groups) {
 
 }  // namespace
 
-void group_exactly(const Problem &problem, Span<const std::int64_t> queries, const Entries &relevant,
-                   const std::atomic<bool> &stop, TieGroups &groups, bool briefly) {
+void group_exactly(const Problem &problem, Int64s queries, const Entries &relevant, const StopFlag &stop, TieGroups &groups,
+                   bool briefly) {
     if (briefly && group_distinct(relevant, groups)) return;
     const Index n_row = relevant.count.rows, width = relevant.count.columns;
     groups.n_group.assign(at(n_row), 0);
@@ -147,12 +147,12 @@ void group_exactly(const Problem &problem, Span<const std::int64_t> queries, con
 }
 
 Numbers64 Members::columns(const Numbers64 &rows, const Numbers64 &groups) const {
-    Numbers64 found(rows.size());
+    Numbers64 result(rows.size());
     if (groups_.columns.rows > 0) {
-        for (std::size_t p = 0; p < rows.size(); ++p) found[p] = groups_.columns(rows[p], groups[p]);
-        return found;
+        for (std::size_t p = 0; p < rows.size(); ++p) result[p] = groups_.columns(rows[p], groups[p]);
+        return result;
     }
-    const std::lock_guard hold(asking_);
+    const std::lock_guard hold(lock_);
     for (std::size_t p = 0; p < rows.size(); ++p) {
         Numbers64 &columns = ascending_[rows[p]];
         if (columns.empty()) {
@@ -161,9 +161,9 @@ Numbers64 Members::columns(const Numbers64 &rows, const Numbers64 &groups) const
             order_numbers({relevant.score.row(0), order.size()}, order.data());
             for (std::int64_t entry : order) columns.push_back(relevant.columns(0, entry));
         }
-        found[p] = columns[at(groups[p])];
+        result[p] = columns[at(groups[p])];
     }
-    return found;
+    return result;
 }
 
 Cuts cuts_of(const TieGroups &groups) {

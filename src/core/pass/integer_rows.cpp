@@ -21,8 +21,8 @@ struct BitRange {
         const Parts parts(number);
         if (parts.whole == 0) return;
         const auto size = static_cast<std::uint64_t>(std::abs(parts.whole));
-        low = std::min(low, parts.place - 1074 + std::countr_zero(size));
-        high = std::max(high, parts.place - 1074 + static_cast<int>(std::bit_width(size)));
+        low = std::min(low, parts.position - 1074 + std::countr_zero(size));
+        high = std::max(high, parts.position - 1074 + static_cast<int>(std::bit_width(size)));
     }
 };
 
@@ -41,26 +41,26 @@ struct RawRows {
     /// The exponents between which all bits lie.
     BitRange together() const {
         BitRange all;
-        for (const BitRange &each : bits) all = {std::min(all.low, each.low), std::max(all.high, each.high)};
+        for (const BitRange &row : bits) all = {std::min(all.low, row.low), std::max(all.high, row.high)};
         return all;
     }
 
     /// The most bits of a row in a unit of its own.
     int widest() const {
         int most = 0;
-        for (const BitRange &each : bits) most = std::max(most, each.high - each.low);
+        for (const BitRange &row : bits) most = std::max(most, row.high - row.low);
         return most;
     }
 
     /// All numbers as integers, in units of their rows or in one for all.
-    std::vector<std::int64_t> integers(Index dim, bool each, int unit) const {
+    std::vector<std::int64_t> integers(Index dim, bool own_units, int unit) const {
         std::vector<std::int64_t> out;
         out.reserve(numbers.size());
         const double *number = numbers.data();
         for (const BitRange &row : bits)
             for (Index k = 0; k < dim; ++k) {
                 const Parts parts(*number++);
-                const int shift = parts.place - 1074 - (each ? row.low : unit);  // below 0 it is zeros that are cut
+                const int shift = parts.position - 1074 - (own_units ? row.low : unit);  // below 0 it is zeros that are cut
                 out.push_back(parts.whole == 0 ? 0 : shift >= 0 ? parts.whole << shift : parts.whole >> -shift);
             }
         return out;
@@ -162,14 +162,14 @@ ShortNumber IntegerPairs::number(std::int64_t query, std::int64_t item) {
         for (Index k = 0; k < dim; ++k) sum -= size(other[k], row[k]);
     } else if (rows_.kind_ == KeyKind::difference) {  // |x| − |q − x| is at most |q|
         sum = -rows_.of_item_[at(item)];
-        for (const auto &[number, place] : terms_)
-            sum += static_cast<std::int64_t>(size(row[place], 0) - size(number, row[place]));
+        for (const auto &[number, position] : terms_)
+            sum += static_cast<std::int64_t>(size(row[position], 0) - size(number, row[position]));
     } else if (rows_.one_word_) {
         std::int64_t part = 0;
-        for (const auto &[number, place] : terms_) part += number * row[place];
+        for (const auto &[number, position] : terms_) part += number * row[position];
         sum = part;
     } else {
-        for (const auto &[number, place] : terms_) sum += Integer{number} * row[place];
+        for (const auto &[number, position] : terms_) sum += Integer{number} * row[position];
     }
     return rows_.finished(sum, item);
 }

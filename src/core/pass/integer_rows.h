@@ -21,7 +21,7 @@ using Integer = SignedTwoLimbs;
 /// The exact closeness of a pair, as it compares with others of the same query.
 struct ShortNumber {
     Integer a;
-    std::int64_t item;  // of a cosine: whose square divides it,
+    std::int64_t item;  // of a cosine: its squared norm divides a,
     double about;       // and the quotient with its root, about
 };
 
@@ -53,7 +53,7 @@ private:
     std::vector<double> inverse_norms_;  // about 1/√square of items, of cosines
 };
 
-/// Makes the numbers of pairs, one query after another: from what of it is not 0.
+/// Makes the numbers of pairs, one query after another: from its numbers that are not 0.
 class IntegerPairs {
 public:
     explicit IntegerPairs(const IntegerRows &rows) : rows_(rows) {}
@@ -62,7 +62,7 @@ public:
 private:
     struct Term {
         std::int64_t number;
-        Index place;
+        Index position;
     };
 
     const IntegerRows &rows_;

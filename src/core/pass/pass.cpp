@@ -11,22 +11,17 @@ namespace deadheat {
 
 namespace {
 
-constexpr std::size_t MOST_OPEN = 1 << 18;     // items left open for a mirrored block before it decides them, if it is free
-constexpr std::size_t READY_BYTES = 64 << 20;  // what the rows of all blocks may take that are kept ready
-constexpr Index LEAST_STREAMED = 48;           // rows that are not cut up any more
+constexpr std::size_t MOST_UNDECIDED = 1 << 18;  // items of a transposed block before they are decided
+constexpr std::size_t READY_BYTES = 64 << 20;    // what the rows of all blocks may take that are kept ready
+constexpr Index LEAST_STREAMED = 48;             // rows that are not cut up any more
 
-/// Count the items left open by tallies.
-std::size_t n_open(const std::vector<Tally> &tallies) {
-    std::size_t n = 0;
-    for (const Tally &tally : tallies) n += tally.open.size();
-    return n;
-}
-
-/// Decide what tallies of a block have left open, if it is more than so much.
+/// Decide the undecided items of tallies of a block, if they are more than `most`.
 void decide(Member &member, std::vector<Tally> &tallies, std::size_t most) {
-    if (n_open(tallies) <= most) return;
-    std::optional<Hold> hold;
-    if (member.shared) hold.emplace(member.block->counting);
+    std::size_t n = 0;
+    for (const Tally &tally : tallies) n += tally.undecided.size();
+    if (n <= most) return;
+    std::unique_lock hold(member.block->counting, std::defer_lock);
+    if (member.shared) hold.lock();
     member.block->decide(tallies);
 }
 
@@ -34,41 +29,41 @@ void decide(Member &member, std::vector<Tally> &tallies, std::size_t most) {
 
 // A block and a range ------------------------------------------------------------------------------------------------
 
-Span<const std::int64_t> Pass::columns_of(const Range &range) const {
+Int64s Pass::columns_of(const Range &range) const {
     return problem_.scores->item_of_column.subspan(at(range.start), at(range.stop - range.start));
 }
 
-void Pass::count_range(const Range &range, Span<Member *const> blocks, Member *mirror, const Ready *right,
-                       const std::atomic<bool> &stop) {
-    if (mirror != nullptr && mirror->rows) right = &*mirror->rows;
+void Pass::count_range(const Range &range, Span<Member *const> blocks, Member *symmetric, const Ready *right,
+                       const StopFlag &stop) {
+    if (symmetric != nullptr && symmetric->rows) right = &*symmetric->rows;
     const Scores &scores = *problem_.scores;
     ReadyRows columns(scores, ReadyRows::columns, columns_of(range), few_pass_int8_, right);
     std::vector<Table<std::int32_t>> private_counts;
     std::vector<Tally> private_tallies;
-    if (mirror != nullptr)
-        for (auto &counter : mirror->block->counters())
+    if (symmetric != nullptr)
+        for (auto &counter : symmetric->block->counters())
             private_counts.push_back(Table<std::int32_t>(counter->counts.rows, counter->counts.columns));
     for (auto &counts : private_counts) private_tallies.push_back({counts, {}});
-    for (Member *each : blocks) {
+    for (Member *listed : blocks) {
         if (stop) throw Stopped();
-        Member &member = *each;
+        Member &member = *listed;
         Block &block = *member.block;
-        const bool both = mirror != nullptr && mirror != &member;
-        const int level = std::max(block.level(), mirror != nullptr ? mirror->block->level() : 0);
+        const bool both = symmetric != nullptr && symmetric != &member;
+        const int level = std::max(block.level(), symmetric != nullptr ? symmetric->block->level() : 0);
         ReadyRows rows(scores, ReadyRows::queries, member.queries, few_pass_int8_, member.rows ? &*member.rows : nullptr);
         std::vector<Tally> tallies = block.own_tallies();
-        std::vector<Side> sides{{&block, range.start, range.band, &tallies, member.shared ? &block.counting : nullptr}};
+        std::vector<TileView> views{{&block, range.start, range.band, &tallies, member.shared ? &block.counting : nullptr}};
         if (both)
-            sides.push_back({mirror->block.get(), member.columns.start, member.columns.band, &private_tallies, nullptr});
-        count_tile(problem_, level, mirror == &member ? columns : rows, columns, sides);
+            views.push_back({symmetric->block.get(), member.columns.start, member.columns.band, &private_tallies, nullptr});
+        count_tiles(problem_, level, symmetric == &member ? columns : rows, columns, views);
         decide(member, tallies, 0);
-        if (both) decide(*mirror, private_tallies, MOST_OPEN);
+        if (both) decide(*symmetric, private_tallies, MOST_UNDECIDED);
         done += static_cast<std::int64_t>(block.queries().size()) * (range.stop - range.start) * (both ? 2 : 1);
     }
-    if (mirror == nullptr) return;
-    const Hold hold(mirror->block->counting);
-    mirror->block->add(private_counts);
-    mirror->block->decide(private_tallies);
+    if (symmetric == nullptr) return;
+    const std::lock_guard hold(symmetric->block->counting);
+    symmetric->block->add(private_counts);
+    symmetric->block->decide(private_tallies);
 }
 
 // Shards -------------------------------------------------------------------------------------------------------------
@@ -80,24 +75,25 @@ void Pass::finish(Block &block, bool all, const PackedGroups &groups) const {
 
 Pass::Blocks Pass::make(const Queries &queries, Threads &threads) {
     Blocks blocks;
-    std::vector<std::pair<Span<const std::int64_t>, std::shared_ptr<Block> *>> each;
-    for (const auto &[number, of_block] : queries) each.emplace_back(of_block, &blocks[number]);
-    threads.each(static_cast<Index>(each.size()),
-                 [&](Index k) { *each[at(k)].second = std::make_shared<Block>(problem_, each[at(k)].first, threads.stop); });
+    std::vector<std::pair<Int64s, std::shared_ptr<Block> *>> listed;
+    for (const auto &[number, of_block] : queries) listed.emplace_back(of_block, &blocks[number]);
+    threads.each(static_cast<Index>(listed.size()), [&](Index k) {
+        *listed[at(k)].second = std::make_shared<Block>(problem_, listed[at(k)].first, threads.stop);
+    });
     return blocks;
 }
 
 void Pass::collect(Blocks &blocks, bool all, const PackedGroups &groups, Threads &threads) const {
-    std::vector<std::shared_ptr<Block> *> each;
-    for (auto &[number, block] : blocks) each.push_back(&block);
-    threads.each(static_cast<Index>(each.size()), [&](Index k) {
-        finish(**each[at(k)], all, groups);
-        each[at(k)]->reset();
+    std::vector<std::shared_ptr<Block> *> listed;
+    for (auto &[number, block] : blocks) listed.push_back(&block);
+    threads.each(static_cast<Index>(listed.size()), [&](Index k) {
+        finish(**listed[at(k)], all, groups);
+        listed[at(k)]->reset();
     });
 }
 
 /// Decide once whether the int8 filter is used.
-bool Pass::tries_int8(const Queries &queries, const std::atomic<bool> &stop) {
+bool Pass::tries_int8(const Queries &queries, const StopFlag &stop) {
     const std::lock_guard hold(trying_);  // no std::call_once: where what it calls throws, ThreadSanitizer waits for ever
     if (!tried_int8_) {
         Numbers64 all;
@@ -109,7 +105,7 @@ bool Pass::tries_int8(const Queries &queries, const std::atomic<bool> &stop) {
 }
 
 /// Make a block and, if they are kept, its queries ready for the first level.
-void Pass::make(Member &member, bool keeps_rows, const Queries &sample, const std::atomic<bool> &stop) {
+void Pass::make(Member &member, bool keeps_rows, const Queries &sample, const StopFlag &stop) {
     member.block = std::make_unique<Block>(problem_, member.queries, stop);
     const bool int8 = tries_int8(sample, stop);
     if (!int8 && problem_.scores->bands.size() == 1)  // which threads that count would wait for

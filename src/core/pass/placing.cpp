@@ -19,7 +19,7 @@ void add(Dot2Numbers &to, const Dot2Numbers &others) { to.insert(to.end(), other
 void add(Roots &to, const Roots &others) { to.add(others); }
 
 template <class Numbers>
-Numbers made(const ExactPairs &exact, const Numbers64 &queries, const Numbers64 &items, const std::atomic<bool> &stop) {
+Numbers made(const ExactPairs &exact, const Numbers64 &queries, const Numbers64 &items, const StopFlag &stop) {
     if constexpr (std::is_same_v<Numbers, Roots>)
         return exact.closeness(queries, items, stop);
     else
@@ -28,12 +28,12 @@ Numbers made(const ExactPairs &exact, const Numbers64 &queries, const Numbers64 
 
 }  // namespace
 
-void Placing::count(const OpenItems &open, Matrix<std::int32_t> counts, const std::atomic<bool> &stop) {
+void Placing::count(const UndecidedItems &open, Matrix<std::int32_t> counts, const StopFlag &stop) {
     if (has_integers()) return count_integers(open, counts);
     const Index n_row = cuts_.low.rows, n_group = cuts_.low.columns;
-    OpenItems left;
+    UndecidedItems left;
     for (std::size_t begin = 0; begin < open.size(); begin += AT_ONCE) {
-        const auto some = Span<const OpenItem>(open).subspan(begin, std::min(AT_ONCE, open.size() - begin));
+        const auto some = Span<const UndecidedItem>(open).subspan(begin, std::min(AT_ONCE, open.size() - begin));
         if (problem_.exact->tries_about()) {
             if (!about_) about_.emplace(Dot2Numbers(), n_row, n_group);
             left = place<false>(*about_, some, counts, stop);
@@ -49,15 +49,15 @@ void Placing::count(const OpenItems &open, Matrix<std::int32_t> counts, const st
 
 /// Count the items whose place numbers of one representation decide, and return the others, between members that are closer.
 template <bool exact, class Numbers>
-OpenItems Placing::place(KnownMembers<Numbers> &known, Span<const OpenItem> open, Matrix<std::int32_t> counts,
-                         const std::atomic<bool> &stop) {
+UndecidedItems Placing::place(KnownMembers<Numbers> &known, Span<const UndecidedItem> open, Matrix<std::int32_t> counts,
+                              const StopFlag &stop) {
     know(known, open, stop);
     Numbers64 queries, items;
-    for (const OpenItem &item : open) queries.push_back(queries_[at(item.row)]), items.push_back(item_of(item.column));
+    for (const UndecidedItem &item : open) queries.push_back(queries_[at(item.row)]), items.push_back(item_of(item.column));
     const Numbers numbers = made<Numbers>(*problem_.exact, queries, items, stop);
-    OpenItems left;
+    UndecidedItems left;
     for (std::size_t p = 0; p < open.size(); ++p) {
-        const OpenItem &item = open[p];
+        const UndecidedItem &item = open[p];
         const std::int32_t *places = known.places.row(item.row);
         auto [low, high] = place_between<exact>(
             item.low, item.high, [&](Index g) { return compare(numbers, static_cast<Index>(p), known.numbers, places[g]); });
@@ -79,16 +79,16 @@ OpenItems Placing::place(KnownMembers<Numbers> &known, Span<const OpenItem> open
 
 /// Add the members between which items lie to those that are known.
 template <class Numbers>
-void Placing::know(KnownMembers<Numbers> &known, Span<const OpenItem> open, const std::atomic<bool> &stop) {
+void Placing::know(KnownMembers<Numbers> &known, Span<const UndecidedItem> open, const StopFlag &stop) {
     Numbers64 rows, groups, queries;
-    auto place = static_cast<std::int32_t>(known.numbers.size());
+    auto position = static_cast<std::int32_t>(known.numbers.size());
     for (const auto &[row, column, low, high, weight] : open) {
         std::int64_t &from = known.from[at(row)], &to = known.to[at(row)];
         if (from <= low && high <= to) continue;
         for (std::int64_t group = low; group < high; ++group) {
             std::int32_t &of_member = known.places.row(row)[group];
             if (of_member >= 0) continue;
-            of_member = place++;
+            of_member = position++;
             rows.push_back(row), groups.push_back(group), queries.push_back(queries_[at(row)]);
         }
         if (high - low > to - from) from = low, to = high;
@@ -98,17 +98,17 @@ void Placing::know(KnownMembers<Numbers> &known, Span<const OpenItem> open, cons
     add(known.numbers, made<Numbers>(*problem_.exact, queries, items, stop));
 }
 
-void Placing::count_integers(const OpenItems &open, Matrix<std::int32_t> counts) {
+void Placing::count_integers(const UndecidedItems &open, Matrix<std::int32_t> counts) {
     if (open.empty()) return;
     const IntegerRows &rows = *problem_.exact->integers();
     const ShortNumber *members = integer_members();
     IntegerPairs pairs(rows);
-    for (const OpenItem &item : open) {
+    for (const UndecidedItem &item : open) {
         const ShortNumber *of_row = members + item.row * cuts_.low.columns;
         const ShortNumber mine = pairs.number(queries_[at(item.row)], item_of(item.column));
-        const Between place =
+        const Between position =
             place_between<true>(item.low, item.high, [&](Index g) { return rows.compare(mine, of_row[g]); });
-        counts(item.row, place.low + place.high) += item.weight;
+        counts(item.row, position.low + position.high) += item.weight;
     }
 }
 

@@ -19,26 +19,26 @@ struct KnownMembers {
 class Placing {
 public:
     /// `cuts` are those of the groups of some queries, two of each.
-    Placing(const Problem &problem, Span<const std::int64_t> queries, const Cuts &cuts, const Members &members)
+    Placing(const Problem &problem, Int64s queries, const Cuts &cuts, const Members &members)
         : problem_(problem), queries_(queries), cuts_(cuts), members_(members) {}
 
     /// Count all items, in slot 2g below and 2g + 1 in group g of their row. For one thread at a time.
-    void count(const OpenItems &open, Matrix<std::int32_t> counts, const std::atomic<bool> &stop);
+    void count(const UndecidedItems &open, Matrix<std::int32_t> counts, const StopFlag &stop);
     /// Return whether rows are short integers: then `count_integers` will do, for any thread.
     bool has_integers() const { return problem_.exact->integers() != nullptr; }
-    void count_integers(const OpenItems &open, Matrix<std::int32_t> counts);
+    void count_integers(const UndecidedItems &open, Matrix<std::int32_t> counts);
 
 private:
     template <bool exact, class Numbers>
-    OpenItems place(KnownMembers<Numbers> &known, Span<const OpenItem> open, Matrix<std::int32_t> counts,
-                    const std::atomic<bool> &stop);
+    UndecidedItems place(KnownMembers<Numbers> &known, Span<const UndecidedItem> open, Matrix<std::int32_t> counts,
+                         const StopFlag &stop);
     template <class Numbers>
-    void know(KnownMembers<Numbers> &known, Span<const OpenItem> open, const std::atomic<bool> &stop);
+    void know(KnownMembers<Numbers> &known, Span<const UndecidedItem> open, const StopFlag &stop);
     const ShortNumber *integer_members();
     std::int64_t item_of(std::int64_t column) const { return problem_.scores->item_of_column[at(column)]; }
 
     const Problem &problem_;
-    Span<const std::int64_t> queries_;
+    Int64s queries_;
     const Cuts &cuts_;
     const Members &members_;
     std::once_flag asked_;

@@ -32,33 +32,33 @@ Plan::Plan(const std::vector<Shard> &shards, std::size_t most_rows, int threads)
 }
 
 /// The ranges of a shard, each with the blocks that it is counted for; from the last one on, where one that is a block has
-/// most others before it, each of which it serves as a mirror.
+/// most others before it, each of which it serves as a symmetric block.
 std::vector<Plan::Row> Plan::rows_of(const Shard &shard, Members &members) {
     for (const auto &[number, queries] : shard.queries) members[number].queries = queries;
     std::vector<Row> rows;
     for (const Section &section : shard.sections)
         for (const Range &range : section.ranges) {
             const auto own = members.find(range.block);
-            Member *mirror = own == members.end() ? nullptr : &own->second;
-            if (mirror != nullptr) mirror->columns = range;
-            Row row{range, {}, mirror, static_cast<Index>(rows.size())};
+            Member *symmetric = own == members.end() ? nullptr : &own->second;
+            if (symmetric != nullptr) symmetric->columns = range;
+            Row row{range, {}, symmetric, static_cast<Index>(rows.size())};
             for (std::int64_t number : section.blocks)
-                if (const auto found = members.find(number);
-                    found != members.end() && (mirror == nullptr || number <= range.block))
-                    row.blocks.push_back(&found->second);
+                if (const auto result = members.find(number);
+                    result != members.end() && (symmetric == nullptr || number <= range.block))
+                    row.blocks.push_back(&result->second);
             if (!row.blocks.empty()) rows.push_back(std::move(row));
         }
     std::reverse(rows.begin(), rows.end());
     return rows;
 }
 
-/// The blocks that are needed first come first: the last one as a mirror, and the others in their order.
+/// The blocks that are needed first come first: the last one as a symmetric block, and the others in their order.
 void Plan::add_making(Members &members, std::size_t most_rows) {
-    std::vector<Member *> each;
+    std::vector<Member *> listed;
     std::size_t n_row = 0;
-    for (auto &[number, member] : members) each.push_back(&member), n_row += member.queries.size();
-    if (!each.empty()) std::rotate(each.begin(), each.end() - 1, each.end());
-    for (Member *member : each) {
+    for (auto &[number, member] : members) listed.push_back(&member), n_row += member.queries.size();
+    if (!listed.empty()) std::rotate(listed.begin(), listed.end() - 1, listed.end());
+    for (Member *member : listed) {
         member->made = member->last = static_cast<Index>(pieces_.size());
         pieces_.push_back({Piece::make, 0, member, n_row <= most_rows});
     }
@@ -68,7 +68,7 @@ void Plan::add_making(Members &members, std::size_t most_rows) {
 std::vector<Piece> Plan::cut(const Row &row) {
     std::vector<Piece> cut;
     for (auto block = row.blocks.begin(); block != row.blocks.end();) {
-        Piece piece{Piece::count, row.mirror == nullptr ? 0 : row.mirror->made + 1, row.mirror, false, row.range};
+        Piece piece{Piece::count, row.symmetric == nullptr ? 0 : row.symmetric->made + 1, row.symmetric, false, row.range};
         const double share = threads_ == 1 ? left_ : left_ / (SHARES * static_cast<double>(threads_));
         double taken = 0;
         do {
@@ -89,18 +89,18 @@ void Plan::add_counting(Members &members, const std::vector<Row> &rows) {
         for (Piece &piece : cut(row)) counting.push_back(std::move(piece));
     std::map<Member *, Index> n_piece;  // that count for each block
     for (auto &[number, member] : members) n_piece.emplace(&member, 0);
-    const auto each = [](const Piece &piece, const auto &work) {
+    const auto with_blocks = [](const Piece &piece, const auto &work) {
         for (Member *block : piece.blocks) work(block);
         if (piece.member != nullptr &&
             std::find(piece.blocks.begin(), piece.blocks.end(), piece.member) == piece.blocks.end())
             work(piece.member);
     };
-    for (const Piece &piece : counting) each(piece, [&](Member *block) { ++n_piece[block]; });
+    for (const Piece &piece : counting) with_blocks(piece, [&](Member *block) { ++n_piece[block]; });
     for (const auto &[block, n] : n_piece)
         if (n == 0) collecting_.push_back(block);
     for (Piece &piece : counting) {
         const auto number = static_cast<Index>(pieces_.size());
-        each(piece, [&](Member *block) {
+        with_blocks(piece, [&](Member *block) {
             block->last = number;
             if (--n_piece[block] == 0) collecting_.push_back(block);
         });
@@ -114,12 +114,12 @@ void Plan::add_collecting(Index last) {
         pieces_.push_back({Piece::collect, collecting_.front()->last + 1, collecting_.front()});
 }
 
-std::vector<Span<const std::int64_t>> smaller_to_the_end(const Queries &queries, Index least, int threads) {
+std::vector<Int64s> smaller_to_the_end(const Queries &queries, Index least, int threads) {
     double left = 0;
     for (const auto &[number, of_block] : queries) left += static_cast<double>(of_block.size());
-    std::vector<Span<const std::int64_t>> runs;
+    std::vector<Int64s> runs;
     for (const auto &[number, of_block] : queries) {
-        const Span<const std::int64_t> all(of_block);
+        const Int64s all(of_block);
         for (std::size_t start = 0; start < all.size();) {
             const auto share = threads == 1 ? static_cast<Index>(left) : static_cast<Index>(left / (SHARES * threads));
             const std::size_t n = std::min(all.size() - start, at(std::max(least, share / least * least)));

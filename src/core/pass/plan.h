@@ -36,7 +36,7 @@ struct Shard {
 
 /// A block of a shard: its queries, and what is made of them and kept until its groups are collected.
 struct Member {
-    Span<const std::int64_t> queries;
+    Int64s queries;
     Range columns{0, 0, 0, -1};  // that they are
     std::unique_ptr<Block> block;
     std::optional<Ready> rows;  // of the first level, where those of all blocks are few
@@ -63,7 +63,7 @@ private:
     struct Row {
         Range range;
         std::vector<Member *> blocks;
-        Member *mirror;
+        Member *symmetric;
         Index number;
     };
     using Members = std::map<std::int64_t, Member>;
@@ -83,6 +83,6 @@ private:
 };
 
 /// The queries of blocks in runs, each of one block: whole ones at first, and ever smaller ones to the end.
-std::vector<Span<const std::int64_t>> smaller_to_the_end(const Queries &queries, Index least, int threads);
+std::vector<Int64s> smaller_to_the_end(const Queries &queries, Index least, int threads);
 
 }  // namespace deadheat

@@ -11,63 +11,72 @@
 
 namespace deadheat {
 
-/// Columns that are counted by themselves for some rows, and how many items of each count.
-struct Singles {
-    Numbers64 row, column, weight;
+/// Single items: their rows in the block, columns, intervals near which they may be (−1 if none is known), the ranked items
+/// in each column, and scores of the last level, which may still be missing.
+struct SingleItems {
+    Numbers64 rows{}, columns{}, guess{}, weights{};
+    std::vector<double> scores{};
 };
 
 /// The relevant columns of some queries, (n_row, width): the relevant and the irrelevant items in each, its score, and how
 /// far that may be off. Entries of no relevant item have a score that is not a number.
 struct RelevantItems {
+    Numbers64 queries;
     Table<std::int64_t> columns, count, irrelevant;
     Table<double> score, bound;
     Table<std::int32_t> excluded = {};  // columns that tiles leave out, ascending, padded with n_column
-    Singles singles = {};               // what of these is counted by itself
+    SingleItems singles = {};           // the items of these that are counted singly
 
     Entries entries() { return {columns, count, irrelevant, score, bound}; }
 };
 
 /// The tie groups of some queries, farthest first, (n_row, most groups).
 struct TieGroups {
-    Numbers64 n_group;
+    Numbers64 queries, n_group;
     Table<double> score, bound;    // of a member of each; where all rows have one bound each it is (n_row, 1)
     Table<std::int32_t> total;     // relevant items in each
     Table<std::int32_t> columns;   // of that member, and
     Table<std::int64_t> of_entry;  // the group of each entry; both empty where groups are one item each, by score
 };
 
-/// Ascending cuts: intervals of scores that hold `each` of them. An item whose score is at least `high` is above all in the
-/// interval, one whose score is below `low` above none. Infinite in padding.
+/// Ascending thresholds: intervals of scores that hold `each` of them. An item whose score is at least `high` is above all
+/// in the interval, one whose score is below `low` above none. Infinite in padding.
 struct Cuts {
     Table<double> low, high;
-    Index each = 2;
-    bool sharp = false;  // scores are exact, and each interval is the least score above its cut
+    Index per_interval = 2;
+    bool sharp = false;  // scores are exact, and each interval is the least score above its threshold
 };
 
 /// An item that lies between two intervals of its row.
-struct OpenItem {
+struct UndecidedItem {
     std::int32_t row, column, low, high, weight;
 };
-using OpenItems = std::vector<OpenItem>;
+using UndecidedItems = std::vector<UndecidedItem>;
 
-/// The cuts of some queries under a rule of Python's, where "tied" is not by the exact closeness.
+/// The thresholds of some queries under a rule of Python's, where "tied" is not by the exact closeness.
 class Decision {
 public:
     virtual ~Decision() = default;
-    /// Count the cuts of sequence number `counter` that each item is above; it lies between those of its intervals.
-    virtual Numbers64 cuts_below(Index counter, const OpenItems &items) = 0;
+    /// Count the thresholds of sequence number `counter` that each item is above; it lies between those of its intervals.
+    virtual Numbers64 cuts_below(Index counter, const UndecidedItems &items) = 0;
+};
+
+/// The groups of some queries, with their thresholds: one sequence with two for each group, or two with one each, tied or
+/// closer, and closer.
+struct Grouped {
+    TieGroups groups{};
+    std::vector<Cuts> cuts{};
+    std::unique_ptr<Decision> decision{};  // null where the exact closeness decides
 };
 
 class Rule {
 public:
     virtual ~Rule() = default;
-    /// Sort the relevant items of queries into groups, with the cuts that these make: one sequence with two for each group,
-    /// or two with one each, tied or closer, and closer.
-    virtual std::unique_ptr<Decision> group(Span<const std::int64_t> queries, RelevantItems &relevant, TieGroups &groups,
-                                            std::vector<Cuts> &cuts) const = 0;
+    /// Sort relevant items into groups; the entries are put into their order.
+    virtual Grouped group(RelevantItems &relevant) const = 0;
 };
 
-/// Places of the numbers in rows of few different ones: see counting/same_pattern.h.
+/// The positions of the numbers in rows of few different ones: see counting/same_pattern.h.
 struct Patterns {
     Matrix<const std::uint64_t> query, item;
     Span<const std::int32_t> query_table, item_table, item_kind;
@@ -76,13 +85,12 @@ struct Patterns {
 };
 
 struct Problem {
-    const Scores *scores;
-    const ExactPairs *exact;     // null where scores of the last level are exact
-    const Rule *rule = nullptr;  // null where tied is what is equally far as a real number
+    const Scores *scores = nullptr;
+    const ExactPairs *exact = nullptr;  // null where scores of the last level are exact
+    const Rule *rule = nullptr;         // null where items tie whose closeness is equal as a real number
     const Patterns *patterns = nullptr;
-    Index n_column;
     Span<const std::int32_t> weight;  // ranked items in each column
-    bool plain;                       // whether that is 1 for all
+    bool plain = false;               // whether that is 1 for all
     ClassColumns class_columns;
     Int64s query_class, gallery_class, column_of_item;
     Int64s itself;  // the item that each query is, −1 for none; empty where none is any
@@ -92,6 +100,7 @@ struct Problem {
     Matrix<const std::uint64_t> query_labels, item_labels;  // bits, of rows with several labels; or no rows
     Index least_for_int8 = 0;  // pairs of queries and columns, for which it pays to judge the filter: int8_filter.h
 
+    Index n_column() const { return static_cast<Index>(scores->n_column()); }
     bool has_junk() const { return junk.rows > 0; }
     bool has_several_labels() const { return query_labels.rows > 0; }
     /// Return whether an item is of the class of a query or, with several labels, shares one with it.
@@ -105,7 +114,7 @@ struct Problem {
     /// In how many columns the class of a query is.
     Index width(std::int64_t query) const { return class_columns.width(query_class[at(query)]); }
     /// The ranked items in each of some columns.
-    Numbers64 weights_of(Span<const std::int64_t> columns) const {
+    Numbers64 weights_of(Int64s columns) const {
         Numbers64 weights;
         for (std::int64_t column : columns) weights.push_back(weight[at(column)]);
         return weights;

@@ -16,7 +16,7 @@ constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
 struct Itself {
     Numbers64 row, item, column;
 
-    Itself(const Problem &problem, Span<const std::int64_t> queries) {
+    Itself(const Problem &problem, Int64s queries) {
         if (problem.itself.empty()) return;
         for (std::size_t i = 0; i < queries.size(); ++i) {
             const std::int64_t own = problem.itself[at(queries[i])];
@@ -29,48 +29,47 @@ struct Itself {
 };
 
 /// Columns that hold items which do not count, and how many in them do; pairs of row and column may come more than once.
-Singles reduced(const Problem &problem, const Numbers64 &row, const Numbers64 &column) {
+SingleItems reduced(const Problem &problem, const Numbers64 &row, const Numbers64 &column) {
     Numbers64 keys(row.size());
-    for (std::size_t p = 0; p < row.size(); ++p) keys[p] = row[p] * problem.n_column + column[p];
+    for (std::size_t p = 0; p < row.size(); ++p) keys[p] = row[p] * problem.n_column() + column[p];
     std::sort(keys.begin(), keys.end());
-    Singles out;
+    SingleItems out;
     for (std::size_t p = 0; p < keys.size();) {
         std::size_t end = p + 1;
         while (end < keys.size() && keys[end] == keys[p]) ++end;
-        const std::int64_t of = keys[p] % problem.n_column;
-        out.row.push_back(keys[p] / problem.n_column);
-        out.column.push_back(of);
-        out.weight.push_back(problem.weight[at(of)] - static_cast<std::int64_t>(end - p));
+        const std::int64_t in_column = keys[p] % problem.n_column();
+        out.rows.push_back(keys[p] / problem.n_column());
+        out.columns.push_back(in_column);
+        out.weights.push_back(problem.weight[at(in_column)] - static_cast<std::int64_t>(end - p));
         p = end;
     }
     return out;
 }
 
 /// For each row the relevant and the reduced columns, ascending.
-Table<std::int32_t> excluded_columns(const Table<std::int64_t> &columns, const Singles &out, Index n_column) {
+Table<std::int32_t> excluded_columns(const Table<std::int64_t> &columns, const SingleItems &out, Index n_column) {
     Numbers64 extra(at(columns.rows));
-    for (std::int64_t row : out.row) ++extra[at(row)];
+    for (std::int64_t row : out.rows) ++extra[at(row)];
     const Index most = extra.empty() ? 0 : *std::max_element(extra.begin(), extra.end());
     Table<std::int32_t> all(columns.rows, columns.columns + most, static_cast<std::int32_t>(n_column));
     for (Index i = 0; i < columns.rows; ++i)
         for (Index j = 0; j < columns.columns; ++j) all(i, j) = static_cast<std::int32_t>(columns(i, j));
     std::fill(extra.begin(), extra.end(), columns.columns);
-    for (std::size_t p = 0; p < out.row.size(); ++p)
-        all(out.row[p], extra[at(out.row[p])]++) = static_cast<std::int32_t>(out.column[p]);
+    for (std::size_t p = 0; p < out.rows.size(); ++p)
+        all(out.rows[p], extra[at(out.rows[p])]++) = static_cast<std::int32_t>(out.columns[p]);
     if (most > 0)
         for (Index i = 0; i < all.rows; ++i) std::sort(all.row(i), all.row(i) + all.columns);
     return all;
 }
 
 /// Scores of the last level for all relevant columns of neighbouring queries of one class.
-void score_class(const Problem &problem, Span<const std::int64_t> queries, Index begin, Index end, Index width,
-                 RelevantItems &relevant) {
+void score_class(const Problem &problem, Int64s queries, Index begin, Index end, Index width, RelevantItems &relevant) {
     const Scores &scores = *problem.scores;
     const bool wide = scores.levels.back().wide, exact = scores.levels.back().exact;
     const auto some = queries.subspan(at(begin), at(end - begin));
     for (Index start = 0; start < width; start += SCORED_COLUMNS) {
         const Index n = std::min(SCORED_COLUMNS, width - start);
-        const Span<const std::int64_t> columns{relevant.columns.row(begin) + start, at(n)};
+        const Int64s columns{relevant.columns.row(begin) + start, at(n)};
         with_type(wide, [&](auto type) {
             Table<decltype(type)> tile(end - begin, n);
             scores.tile<decltype(type)>(scores.last(), some, columns, tile);
@@ -87,8 +86,7 @@ void score_class(const Problem &problem, Span<const std::int64_t> queries, Index
 }
 
 /// The same for single entries.
-void score_entries(const Problem &problem, Span<const std::int64_t> queries, const Numbers64 &places,
-                   RelevantItems &relevant) {
+void score_entries(const Problem &problem, Int64s queries, const Numbers64 &places, RelevantItems &relevant) {
     const Index width = relevant.columns.columns;
     Numbers64 query(places.size()), column(places.size());
     for (std::size_t p = 0; p < places.size(); ++p) {
@@ -104,7 +102,7 @@ void score_entries(const Problem &problem, Span<const std::int64_t> queries, con
     }
 }
 
-void score_relevant(const Problem &problem, Span<const std::int64_t> queries, RelevantItems &relevant) {
+void score_relevant(const Problem &problem, Int64s queries, RelevantItems &relevant) {
     const auto n_row = static_cast<Index>(queries.size());
     const Index width = relevant.columns.columns;
     Numbers64 small;
@@ -116,8 +114,8 @@ void score_relevant(const Problem &problem, Span<const std::int64_t> queries, Re
             score_class(problem, queries, begin, end, of_class, relevant);
             continue;
         }
-        for (Index place = begin * width; place < end * width; ++place)
-            if (relevant.count.memory[at(place)] > 0) small.push_back(place);
+        for (Index position = begin * width; position < end * width; ++position)
+            if (relevant.count.memory[at(position)] > 0) small.push_back(position);
     }
     if (!small.empty()) score_entries(problem, queries, small, relevant);
     for (std::size_t p = 0; p < relevant.count.memory.size(); ++p)
@@ -126,7 +124,7 @@ void score_relevant(const Problem &problem, Span<const std::int64_t> queries, Re
 
 }  // namespace
 
-RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> queries) {
+RelevantItems relevant_items(const Problem &problem, Int64s queries) {
     const auto n_row = static_cast<Index>(queries.size());
     Index width = 1;
     Numbers64 classes(queries.size());
@@ -135,6 +133,7 @@ RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> qu
         classes[i] = problem.query_class[at(queries[i])];
     }
     RelevantItems relevant;
+    relevant.queries.assign(queries.begin(), queries.end());
     for (Table<std::int64_t> *table : {&relevant.columns, &relevant.count, &relevant.irrelevant})
         *table = Table<std::int64_t>::unset(n_row, width);
     relevant.score = Table<double>::unset(n_row, width), relevant.bound = Table<double>(n_row, width);
@@ -155,22 +154,22 @@ RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> qu
     Numbers64 row, column;
     for (std::size_t p = 0; p < n_own; ++p)
         if (unlisted[p]) row.push_back(own.row[p]), column.push_back(own.column[p]);
-    Singles less = reduced(problem, row, column);
-    relevant.excluded = excluded_columns(relevant.columns, less, problem.n_column);
+    SingleItems less = reduced(problem, row, column);
+    relevant.excluded = excluded_columns(relevant.columns, less, problem.n_column());
     if (!problem.has_junk()) relevant.singles = std::move(less);  // else it is next to junk, and counted there
     if (!problem.plain)                                           // where an item fills a column, nothing is next to it
         for (std::size_t p = 0; p < relevant.count.memory.size(); ++p) {
             if (relevant.count.memory[p] != 0 || relevant.irrelevant.memory[p] <= 0) continue;
-            relevant.singles.row.push_back(static_cast<std::int64_t>(p) / width);
-            relevant.singles.column.push_back(relevant.columns.memory[p]);
-            relevant.singles.weight.push_back(relevant.irrelevant.memory[p]);
+            relevant.singles.rows.push_back(static_cast<std::int64_t>(p) / width);
+            relevant.singles.columns.push_back(relevant.columns.memory[p]);
+            relevant.singles.weights.push_back(relevant.irrelevant.memory[p]);
             relevant.irrelevant.memory[p] = 0;
         }
     score_relevant(problem, queries, relevant);
     return relevant;
 }
 
-Singles next_to_junk(const Problem &problem, Span<const std::int64_t> queries) {
+SingleItems next_to_junk(const Problem &problem, Int64s queries) {
     Numbers64 row, column;
     const Int64s keys = problem.class_columns.keys;
     const auto heaviest = std::max_element(problem.weight.begin(), problem.weight.end());
@@ -181,11 +180,11 @@ Singles next_to_junk(const Problem &problem, Span<const std::int64_t> queries) {
         const std::int64_t number = problem.query_class[at(queries[i])];
         for (Index item = 0; item < problem.junk.columns; ++item) {
             if (!(is_junk[item] || item == own) || !problem.ranked[at(item)]) continue;
-            const std::int64_t of = problem.column_of_item[at(item)], key = number * problem.n_column + of;
-            if (problem.weight[at(of)] < 2) continue;
+            const std::int64_t in_column = problem.column_of_item[at(item)], key = number * problem.n_column() + in_column;
+            if (problem.weight[at(in_column)] < 2) continue;
             if (number >= 0 && std::binary_search(keys.begin(), keys.end(), key)) continue;
             row.push_back(static_cast<std::int64_t>(i));
-            column.push_back(of);
+            column.push_back(in_column);
         }
     }
     return reduced(problem, row, column);

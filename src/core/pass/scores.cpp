@@ -7,12 +7,6 @@
 
 namespace deadheat {
 
-namespace {
-
-constexpr double INFINITE = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 template <>
 Matrix<const float> Ready::rows<float>(Index first, Index count) const {
     return {narrow_rows.data() + first * dim, count, dim, dim};
@@ -28,32 +22,27 @@ Matrix<const std::uint64_t> Ready::rows<std::uint64_t>(Index first, Index count)
 
 // Tiles --------------------------------------------------------------------------------------------------------------
 
-std::vector<std::int64_t> Scores::items_of(Span<const std::int64_t> columns) const {
+std::vector<std::int64_t> Scores::items_of(Int64s columns) const {
     std::vector<std::int64_t> items(columns.size());
     for (std::size_t p = 0; p < columns.size(); ++p) items[p] = item_of_column[at(columns[p])];
     return items;
 }
 
-Ready Scores::ready_queries(int level, Span<const std::int64_t> queries, bool int8) const {
-    return ready(level, query, query_words, queries, int8);
-}
+Ready Scores::ready_queries(int level, Int64s queries, bool int8) const { return ready(level, query, queries, int8); }
 
-Ready Scores::ready_columns(int level, Span<const std::int64_t> items, bool int8) const {
-    return ready(level, item, item_words, items, int8);
-}
+Ready Scores::ready_columns(int level, Int64s items, bool int8) const { return ready(level, item, items, int8); }
 
 Index Scores::bytes_of_row(int level) const {
     return (long_rows() ? SLICE : dim()) * static_cast<Index>(form == Form::bits || levels[at(level)].wide_rows ? 8 : 4);
 }
 
-Ready Scores::ready(int level, const ScaledSource &source, Matrix<const std::uint64_t> bits,
-                    Span<const std::int64_t> numbers, bool int8) const {
+Ready Scores::ready(int level, const ScaledSource &source, Int64s numbers, bool int8) const {
     Ready made;
     made.n = static_cast<Index>(numbers.size()), made.dim = dim();
     if (form == Form::bits) {
         made.words.resize(numbers.size() * at(made.dim));
         for (std::size_t p = 0; p < numbers.size(); ++p)
-            std::copy_n(bits.row(numbers[p]), made.dim, made.words.data() + p * at(made.dim));
+            std::copy_n(source.words.row(numbers[p]), made.dim, made.words.data() + p * at(made.dim));
         return made;
     }
     if (long_rows()) {
@@ -95,8 +84,8 @@ void Scores::long_products(Index chunk, const Ready &left, Index row, const Read
     const Index step = std::max(chunk, SLICE / chunk * chunk);
     with_type(left.long_rows->source.wide, [&](auto left_type) {
         with_type(right.long_rows->source.wide, [&](auto right_type) {
-            const auto some = [](const Ready &of, Index first, Index n) {
-                return Span<const std::int64_t>(of.numbers).subspan(at(first), at(n));
+            const auto some = [](const Ready &described, Index first, Index n) {
+                return Int64s(described.numbers).subspan(at(first), at(n));
             };
             const TakenScaled<decltype(left_type)> rows(*left.long_rows, some(left, row, out.rows));
             const TakenScaled<decltype(right_type)> others(*right.long_rows, some(right, column, out.columns));
@@ -115,11 +104,11 @@ void Scores::long_products(Index chunk, const Ready &left, Index row, const Read
 
 template <class T>
 void Scores::products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const {
-    const Level &of = levels[at(level)];
+    const Level &described = levels[at(level)];
     const auto make = [&]<class R>(const std::unique_ptr<Panels<R>> &a, const std::unique_ptr<Panels<R>> &b, Matrix<R> to) {
-        if (left.long_rows != nullptr) return long_products(of.chunk, left, row, right, column, to);
-        if (form == Form::product) return multiply(*a, row, *b, column, of.chunk, to);
-        sums<R>(of.chunk, left.rows<R>(row, to.rows), right.rows<R>(column, to.columns), to);
+        if (left.long_rows != nullptr) return long_products(described.chunk, left, row, right, column, to);
+        if (form == Form::product) return multiply(*a, row, *b, column, described.chunk, to);
+        sums<R>(described.chunk, left.rows<R>(row, to.rows), right.rows<R>(column, to.columns), to);
     };
     if constexpr (sizeof(T) == 4) {
         if (form == Form::bits)
@@ -127,7 +116,7 @@ void Scores::products(int level, const Ready &left, Index row, const Ready &righ
                                  out);
         else
             make(left.narrow, right.narrow, out);
-    } else if (of.wide_rows && form != Form::bits) {
+    } else if (described.wide_rows && form != Form::bits) {
         make(left.wide, right.wide, out);
     } else {  // products that float32 holds exactly, for scores that it does not
         Buffer<float> memory(at(out.rows * out.columns));
@@ -138,7 +127,7 @@ void Scores::products(int level, const Ready &left, Index row, const Ready &righ
 }
 
 template <class T>
-void Scores::finish(Span<const std::int64_t> items, Matrix<T> products) const {
+void Scores::finish(Int64s items, Matrix<T> products) const {
     if (!squares.empty()) {
         if constexpr (sizeof(T) == 8) {
             std::vector<double> of_columns(at(products.columns));
@@ -156,7 +145,7 @@ void Scores::finish(Span<const std::int64_t> items, Matrix<T> products) const {
 }
 
 template <class T>
-void Scores::tile(int level, Span<const std::int64_t> queries, Span<const std::int64_t> columns, Matrix<T> out) const {
+void Scores::tile(int level, Int64s queries, Int64s columns, Matrix<T> out) const {
     const Ready left = ready_queries(level, queries);
     const std::vector<std::int64_t> items = items_of(columns);
     const Ready right = ready_columns(level, items);
@@ -166,68 +155,68 @@ void Scores::tile(int level, Span<const std::int64_t> queries, Span<const std::i
 
 template void Scores::products(int, const Ready &, Index, const Ready &, Index, Matrix<float>) const;
 template void Scores::products(int, const Ready &, Index, const Ready &, Index, Matrix<double>) const;
-template void Scores::finish(Span<const std::int64_t>, Matrix<float>) const;
-template void Scores::finish(Span<const std::int64_t>, Matrix<double>) const;
-template void Scores::tile(int, Span<const std::int64_t>, Span<const std::int64_t>, Matrix<float>) const;
-template void Scores::tile(int, Span<const std::int64_t>, Span<const std::int64_t>, Matrix<double>) const;
+template void Scores::finish(Int64s, Matrix<float>) const;
+template void Scores::finish(Int64s, Matrix<double>) const;
+template void Scores::tile(int, Int64s, Int64s, Matrix<float>) const;
+template void Scores::tile(int, Int64s, Int64s, Matrix<double>) const;
 
 Errors Scores::errors(int level, std::int64_t query_number, const Band &band) const {
-    const Level &of = levels[at(level)];
-    if (of.exact) return {0, INFINITE, 0};
+    const Level &described = levels[at(level)];
+    if (described.exact) return {0, UNBOUNDED, 0};
     const BandErrors &of_band = band.of_level[at(level)];
-    const double q = of.errors.of_query[at(query_number)];
+    const double q = described.errors.of_query[at(query_number)];
     double absolute = 0;
-    if (of.additive)
-        absolute = of.errors.part * (q + of_band.size) + of.errors.tiny;
+    if (described.errors.additive)
+        absolute = described.errors.part * (q + of_band.size) + described.errors.tiny;
     else if (q > 0 && of_band.size > 0)
-        absolute = of.errors.part * q * of_band.size + of.errors.tiny;
+        absolute = described.errors.part * q * of_band.size + described.errors.tiny;
     const double by_squares = of_band.square_factor * q * q + of_band.square_tiny;
-    if (of_band.relative == INFINITE || (of_band.square_relative < INFINITE && by_squares < of_band.relative_tiny))
-        return {absolute + of_band.beside, of_band.square_relative, by_squares};
-    return {absolute + of_band.beside, of_band.relative, of_band.relative_tiny};
+    if (of_band.relative == UNBOUNDED || (of_band.square_relative < UNBOUNDED && by_squares < of_band.relative_tiny))
+        return {absolute + of_band.offset_error, of_band.square_relative, by_squares};
+    return {absolute + of_band.offset_error, of_band.relative, of_band.relative_tiny};
 }
 
-void pair_errors(const ScoreErrors &errors, Span<const std::int64_t> queries, Span<const std::int64_t> items,
-                 Span<const double> scores, Span<double> out) {
-    const bool closer = !scores.empty() && errors.relative < std::numeric_limits<double>::infinity();
-    for (std::size_t p = 0; p < out.size(); ++p) {
-        const auto item = static_cast<std::size_t>(items[p]);
-        const double query_size = errors.of_query[static_cast<std::size_t>(queries[p])], item_size = errors.of_item[item];
-        double of_product = query_size > 0 && item_size > 0 ? errors.part * query_size * item_size + errors.tiny : 0.0;
-        if (closer) {
-            const double product = std::fabs(scores[p] + (errors.offset.empty() ? 0.0 : errors.offset[item]));
-            of_product = std::min(of_product, errors.relative * product + errors.relative_tiny);
-        }
-        out[p] = of_product + errors.beside[item];
+namespace {
+
+/// Bound the error of the score of a query and an item.
+double pair_error(const ScoreErrors &errors, std::size_t query, std::size_t item, double score) {
+    const double query_size = errors.of_query[query], item_size = errors.of_item[item];
+    if (errors.additive) return errors.part * (query_size + item_size) + errors.tiny;
+    double of_product = query_size > 0 && item_size > 0 ? errors.part * query_size * item_size + errors.tiny : 0.0;
+    if (errors.relative < UNBOUNDED) {
+        const double product = std::fabs(score + (errors.offset.empty() ? 0.0 : errors.offset[item]));
+        of_product = std::min(of_product, errors.relative * product + errors.relative_tiny);
     }
+    return of_product + errors.offset_error[item];
 }
+
+}  // namespace
 
 // Pairs --------------------------------------------------------------------------------------------------------------
 
-void Scores::pair_sums(Form of, bool sizes, Span<const std::int64_t> queries, Span<const std::int64_t> items,
-                       Span<double> out) const {
+void Scores::pair_sums(Form described, bool sizes, Int64s queries, Int64s items, Span<double> out) const {
     with_type(query.source.wide, [&](auto left_type) {
         with_type(item.source.wide, [&](auto right_type) {
             using A = decltype(left_type);
             using B = decltype(right_type);
             const TakenScaled<A> left(query, queries);
             const TakenScaled<B> right(item, items);
-            const auto kind = of == Form::overlap      ? PairSum::overlaps
-                              : of == Form::difference ? PairSum::differences
-                              : sizes                  ? PairSum::sizes
-                                                       : PairSum::products;
-            pair_sum(kind, left.rows, left.taken.place, right.rows, right.taken.place, out);
+            const auto kind = described == Form::overlap      ? PairSum::overlaps
+                              : described == Form::difference ? PairSum::differences
+                              : sizes                         ? PairSum::sizes
+                                                              : PairSum::products;
+            pair_sum(kind, left.rows, left.taken.position, right.rows, right.taken.position, out);
         });
     });
 }
 
-void Scores::pair_scores(Span<const std::int64_t> queries, Span<const std::int64_t> columns, Span<double> scores) const {
+void Scores::pair_scores(Int64s queries, Int64s columns, Span<double> scores) const {
     const std::vector<std::int64_t> items = items_of(columns);
     if (form == Form::bits) {
         for (std::size_t p = 0; p < items.size(); ++p) {
-            const std::uint64_t *a = query_words.row(queries[p]), *b = item_words.row(items[p]);
+            const std::uint64_t *a = query.words.row(queries[p]), *b = item.words.row(items[p]);
             int differing = 0;
-            for (Index w = 0; w < query_words.columns; ++w) differing += std::popcount(a[w] ^ b[w]);
+            for (Index w = 0; w < query.words.columns; ++w) differing += std::popcount(a[w] ^ b[w]);
             scores[p] = -differing;
         }
         return;
@@ -239,25 +228,20 @@ void Scores::pair_scores(Span<const std::int64_t> queries, Span<const std::int64
     }
 }
 
-void Scores::pair_bounds(Span<const std::int64_t> queries, Span<const std::int64_t> columns, Span<const double> scores,
-                         Span<double> bounds) const {
-    const Level &of = levels.back();
+void Scores::pair_bounds(Int64s queries, Int64s columns, Span<const double> scores, Span<double> bounds) const {
+    const Level &described = levels.back();
     std::fill(bounds.begin(), bounds.end(), 0.0);
-    if (of.exact) return;
+    if (described.exact) return;
     const std::vector<std::int64_t> items = items_of(columns);
-    if (of.additive) {
-        for (std::size_t p = 0; p < items.size(); ++p)
-            bounds[p] =
-                of.errors.part * (of.errors.of_query[at(queries[p])] + of.errors.of_item[at(items[p])]) + of.errors.tiny;
-        return;
-    }
-    pair_errors(of.errors, queries, items, scores, bounds);
-    if (!spread) return;
+    for (std::size_t p = 0; p < items.size(); ++p)
+        bounds[p] = pair_error(described.errors, at(queries[p]), at(items[p]), scores[p]);
+    if (!bound_by_terms) return;
     std::vector<double> sizes(items.size());
     pair_sums(Form::product, true, queries, items, sizes);
-    const double part = of.errors.part / (1 - of.errors.part), tiny = of.errors.tiny / (1 - of.errors.part);  // of_one_sign
+    const double part = described.errors.part / (1 - described.errors.part),
+                 tiny = described.errors.tiny / (1 - described.errors.part);  // of_one_sign
     for (std::size_t p = 0; p < items.size(); ++p)
-        bounds[p] = std::min(bounds[p], part * sizes[p] + (tiny + of.errors.beside[at(items[p])]));
+        bounds[p] = std::min(bounds[p], part * sizes[p] + (tiny + described.errors.offset_error[at(items[p])]));
 }
 
 }  // namespace deadheat

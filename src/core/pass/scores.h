@@ -16,42 +16,49 @@
 
 namespace deadheat {
 
-/// Sizes of all queries and items, what belongs to items alone, and the parts of a bound.
-struct ScoreErrors {
-    Span<const double> of_query, of_item, beside, offset;  // no offsets: none is taken off
-    double part, tiny;
-    double relative, relative_tiny;  // infinite where products have terms of either sign
-};
+constexpr double UNBOUNDED = std::numeric_limits<double>::infinity();
 
-/// out[p] = a bound for the score of query queries[p] and item items[p]; closer if there are scores.
-void pair_errors(const ScoreErrors &errors, Span<const std::int64_t> queries, Span<const std::int64_t> items,
-                 Span<const double> scores, Span<double> out);
+/// Bounds on the error of any score s = p − o of a level: the product p of two rows less an offset o of the item.
+///
+///     min(part·query·item + tiny, relative·|s + o| + relative_tiny) + offset_error
+///
+/// Here `query` and `item` are sizes of the rows, 0 for rows whose product is 0 without a rounding, and `relative` is the
+/// relative error of a product whose terms have one sign, infinite if they may have either. Derived in distances/bounds.py.
+struct ScoreErrors {
+    Span<const double> of_query, of_item;     // sizes of rows
+    Span<const double> offset_error, offset;  // of each item; none is taken off if there are no offsets
+    double part = 0, tiny = 0;
+    double relative = UNBOUNDED, relative_tiny = UNBOUNDED;
+    bool additive = false;            // part·(query + item), in place of part·query·item
+    Span<const double> half_error{};  // of offsets ‖x‖²/2, where `by_squares` of bounds.py holds,
+    double roundoff = 0;              // and there the unit roundoff of the type of the scores
+};
 
 enum class Form { product, overlap, difference, bits };
 
 /// One way to compute scores, of which a distance has one or two, the fastest first.
 struct Level {
-    bool wide;       // scores in float64
-    bool wide_rows;  // made from rows in float64
-    bool exact;      // scores compare as the real numbers do
-    Index chunk;     // dimensions whose products are added up before their sum is added to the others
-    bool additive;   // a bound grows with the sum of the sizes of two rows, not with their product
-    ScoreErrors errors;
+    bool wide = false;       // scores in float64
+    bool wide_rows = false;  // made from rows in float64
+    bool exact = false;      // scores compare as the real numbers do
+    Index chunk = 1;         // dimensions whose products are added up before their sum is added to the others
+    ScoreErrors errors{};
 };
 
 /// Error bounds of a level for all columns of a band and a query of size q, in addition to ScoreErrors:
 ///
-///     absolute = part·q·size + tiny, or part·(q + size) + tiny; and `beside`
+///     absolute = part·q·size + tiny, or part·(q + size) + tiny; and `offset_error`
 ///     relative·|score| + relative_tiny
 ///     square_relative·|score| + square_factor·q² + square_tiny
 struct BandErrors {
-    double size, beside, relative, relative_tiny, square_relative, square_factor, square_tiny;
+    double size = 0, offset_error = 0, relative = UNBOUNDED, relative_tiny = 0;
+    double square_relative = UNBOUNDED, square_factor = 0, square_tiny = 0;
 };
 
 /// Neighbouring columns of similar size, with one bound for all of each level.
 struct Band {
-    Index start, stop;
-    std::vector<BandErrors> of_level;
+    Index start = 0, stop = 0;
+    std::vector<BandErrors> of_level{};
 };
 
 /// Rows of a level made ready to be multiplied: packed for products, as they are for the other forms; long ones are only
@@ -77,22 +84,21 @@ public:
     Form form = Form::product;
     std::vector<Level> levels;
     std::vector<Band> bands;
-    ScaledSource query, item;                             // as they are multiplied
-    Matrix<const std::uint64_t> query_words, item_words;  // of bits
-    Span<const double> offset;                            // of each item, taken off its products; or none
+    ScaledSource query, item;    // as they are multiplied
+    Span<const double> offset;   // of each item, taken off its products; or none
     Span<const double> squares;  // of each item: a score is a·|a| / square for the product a; or none
-    Span<const std::int64_t> item_of_column;
-    bool spread = false;  // whether a product is mostly one of its terms, so that Σ|q_k x_k| bounds its error better
+    Int64s item_of_column;
+    bool bound_by_terms = false;  // whether a product is mostly one of its terms, so that Σ|q_k x_k| bounds its error better
 
-    Index dim() const { return form == Form::bits ? query_words.columns : query.source.dim; }
+    Index dim() const { return form == Form::bits ? query.words.columns : query.source.dim; }
     int last() const { return static_cast<int>(levels.size()) - 1; }
     std::size_t n_column() const { return item_of_column.size(); }
 
     // Tiles ----------------------------------------------------------------------------------------------------------
 
     /// Queries, or columns, made ready for a level.
-    Ready ready_queries(int level, Span<const std::int64_t> queries, bool int8 = false) const;
-    Ready ready_columns(int level, Span<const std::int64_t> items, bool int8 = false) const;
+    Ready ready_queries(int level, Int64s queries, bool int8 = false) const;
+    Ready ready_columns(int level, Int64s items, bool int8 = false) const;
     /// Return whether rows are so long that memory for many of them would be much.
     bool long_rows() const { return form != Form::bits && dim() > SLICE; }
     /// Return the bytes of a row that is made ready for a level, or of a slice of it.
@@ -102,10 +108,10 @@ public:
     void products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const;
     /// Scores of any queries from the products with these items, in their place.
     template <class T>
-    void finish(Span<const std::int64_t> items, Matrix<T> products) const;
+    void finish(Int64s items, Matrix<T> products) const;
     /// Scores of a level for queries and columns, all in all.
     template <class T>
-    void tile(int level, Span<const std::int64_t> queries, Span<const std::int64_t> columns, Matrix<T> out) const;
+    void tile(int level, Int64s queries, Int64s columns, Matrix<T> out) const;
 
     /// Bound the errors of scores of a level for a query and any column of a band.
     Errors errors(int level, std::int64_t query, const Band &band) const;
@@ -113,20 +119,17 @@ public:
     // Pairs ----------------------------------------------------------------------------------------------------------
 
     /// Scores of the last level, pair by pair, and how far each may be off.
-    void pair_scores(Span<const std::int64_t> queries, Span<const std::int64_t> columns, Span<double> scores) const;
-    void pair_bounds(Span<const std::int64_t> queries, Span<const std::int64_t> columns, Span<const double> scores,
-                     Span<double> bounds) const;
+    void pair_scores(Int64s queries, Int64s columns, Span<double> scores) const;
+    void pair_bounds(Int64s queries, Int64s columns, Span<const double> scores, Span<double> bounds) const;
 
 private:
     template <class T>
     void sums(Index chunk, Matrix<const T> left, Matrix<const T> right, Matrix<T> out) const;
     template <class T>
     void long_products(Index chunk, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const;
-    Ready ready(int level, const ScaledSource &source, Matrix<const std::uint64_t> words, Span<const std::int64_t> numbers,
-                bool int8) const;
-    std::vector<std::int64_t> items_of(Span<const std::int64_t> columns) const;
-    void pair_sums(Form of, bool sizes, Span<const std::int64_t> queries, Span<const std::int64_t> items,
-                   Span<double> out) const;
+    Ready ready(int level, const ScaledSource &source, Int64s numbers, bool int8) const;
+    std::vector<std::int64_t> items_of(Int64s columns) const;
+    void pair_sums(Form summed, bool sizes, Int64s queries, Int64s items, Span<double> out) const;
 };
 
 }  // namespace deadheat

@@ -32,7 +32,7 @@ struct Writer {
     ColumnCounts before = {};
 
     void add(ColumnCounts group) {
-        closer[n_group] = before.ranked;  // whether it counts cannot be foretold
+        closer[n_group] = before.ranked;  // whether it counts is unpredictable
         const bool counts = group.relevant > 0;
         if (group.ranked != 1 && counts) others.push_back({n_group, group.ranked, group.relevant});
         n_group += counts;
@@ -46,7 +46,7 @@ struct Writer {
         std::int32_t ranked = before.ranked;
         std::size_t left = keys.size();
         for (; left > 0 && is_one_item(keys[left - 1]); --left) {
-            *to = ranked++;  // whether it counts cannot be foretold
+            *to = ranked++;  // whether it counts is unpredictable
             to += is_relevant(keys[left - 1]);
         }
         const Index added = to - closer - n_group;
@@ -58,14 +58,13 @@ struct Writer {
 
 class SortedRows {
 public:
-    SortedRows(const Problem &problem, Span<const std::int64_t> queries, Matrix<const double> scores,
-               const std::atomic<bool> &stop)
+    SortedRows(const Problem &problem, Int64s queries, Matrix<const double> scores, const StopFlag &stop)
         : problem_(problem),
           scores_(*problem.scores),
           queries_(queries),
           tile_(scores),
           stop_(stop),
-          n_column_(problem.n_column),
+          n_column_(problem.n_column()),
           exact_(scores_.levels.back().exact) {}
 
     void write_groups(const PackedGroups &into) {
@@ -78,13 +77,13 @@ public:
                 count_sharing(query);
             else if (i == 0 || problem_.query_class[at(query)] != number)
                 count_class(number = problem_.query_class[at(query)]);
-            take_out(query, -1);
+            subtract_excluded(query);
             sort(tile_.row(i));
             closer_.resize(keys_.size() + 1);
             others.clear();
             Writer writer{closer_.data(), others};
             write(query, tile_.row(i), writer);
-            take_out(query, 1);
+            restore_excluded(query);
             into.put(query, {closer_.data(), at(writer.n_group)}, others);
         }
     }
@@ -110,19 +109,25 @@ private:
         }
     }
 
-    /// Add to the counts, by −1 or 1, what does not count for one query: itself and junk.
-    void take_out(std::int64_t query, std::int32_t by) {
-        const auto add = [&](std::int64_t item) {
-            ColumnCounts &counts = counts_[at(problem_.column_of_item[at(item)])];
-            counts.ranked += by;
-            if (problem_.is_relevant(query, item)) counts.relevant += by;
+    /// Call work(counts of its column, whether it is relevant) for each ranked item that does not count for a query: itself
+    /// and junk.
+    template <class Work>
+    void each_excluded(std::int64_t query, Work work) {
+        const auto exclude = [&](std::int64_t item) {
+            work(counts_[at(problem_.column_of_item[at(item)])], problem_.is_relevant(query, item));
         };
         const std::int64_t own = problem_.itself.empty() ? -1 : problem_.itself[at(query)];
-        if (own >= 0 && problem_.ranked[at(own)]) add(own);
+        if (own >= 0 && problem_.ranked[at(own)]) exclude(own);
         if (!problem_.has_junk()) return;
         const bool *is_junk = problem_.junk.row(query);
         for (Index item = 0; item < problem_.junk.columns; ++item)
-            if (is_junk[item] && item != own && problem_.ranked[at(item)]) add(item);
+            if (is_junk[item] && item != own && problem_.ranked[at(item)]) exclude(item);
+    }
+    void subtract_excluded(std::int64_t query) {
+        each_excluded(query, [](ColumnCounts &counts, bool relevant) { --counts.ranked, counts.relevant -= relevant; });
+    }
+    void restore_excluded(std::int64_t query) {
+        each_excluded(query, [](ColumnCounts &counts, bool relevant) { ++counts.ranked, counts.relevant += relevant; });
     }
 
     /// Sort the columns that hold something ranked by places, which never decrease as the score grows: the place is in the
@@ -204,7 +209,7 @@ private:
         if (!exact_)
             for (const Band &band : scores_.bands)
                 bound = std::max(bound, scores_.errors(scores_.last(), query, band).absolute);
-        const double slack = 2 * bound * bounds::APART;
+        const double slack = 2 * bound * bounds::SEPARATED;
         const double closest = scale_ > 0 ? std::min(slack * scale_ + bounds::PLACES_OFF, HIGHEST_PLACE) : 0;
         const std::int64_t close = std::max(static_cast<std::int64_t>(closest), (std::int64_t{1} << REST) - 1);
         const Span<const std::uint64_t> keys(keys_);
@@ -253,12 +258,12 @@ private:
 
     const Problem &problem_;
     const Scores &scores_;
-    Span<const std::int64_t> queries_;
+    Int64s queries_;
     Matrix<const double> tile_;
-    const std::atomic<bool> &stop_;
+    const StopFlag &stop_;
     Index n_column_;
     bool exact_;
-    Buffer<ColumnCounts> counts_;  // of each column, for the query in hand
+    Buffer<ColumnCounts> counts_;  // of each column, for the query current
     Buffer<std::uint64_t> keys_, spare_;
     double scale_ = 0;  // from scores to places
     Buffer<std::int32_t> closer_;
@@ -273,7 +278,7 @@ private:
 
 SortedPass::SortedPass(const Problem &problem, const std::vector<Range> &ranges, Numbers64 queries, int threads)
     : problem_(problem), queries_(std::move(queries)) {
-    const Index n_column = problem.n_column, n_query = static_cast<Index>(queries_.size());
+    const Index n_column = problem.n_column(), n_query = static_cast<Index>(queries_.size());
     most_ = std::clamp(SCORED_ROWS, LEAST_PAIRS / n_column, std::max<Index>(1, MOST_PAIRS / n_column));
     cut(ranges, SHARES * threads);
     for (Index b = 0; b < std::min(BATCHES, (n_query + most_ - 1) / most_); ++b)
@@ -284,7 +289,7 @@ SortedPass::SortedPass(const Problem &problem, const std::vector<Range> &ranges,
 void SortedPass::cut(const std::vector<Range> &ranges, Index n_share) {
     const Index n_batch = (static_cast<Index>(queries_.size()) + most_ - 1) / most_;
     const Index in_cache = SLICE_BYTES / problem_.scores->bytes_of_row(problem_.scores->last());
-    const Index width = std::max<Index>(1, std::min(in_cache, problem_.n_column / n_share) / PANELS) * PANELS;
+    const Index width = std::max<Index>(1, std::min(in_cache, problem_.n_column() / n_share) / PANELS) * PANELS;
     const Index rows = std::max<Index>(1, most_ / n_share);
     std::vector<Index> taken(at(n_batch)), scored(at(n_batch));  // how many pieces there are up to what is done then
     for (Index step = -1; step <= n_batch; ++step) {
@@ -316,32 +321,32 @@ void SortedPass::cut(const std::vector<Range> &ranges, Index n_share) {
     }
 }
 
-Span<const std::int64_t> SortedPass::queries_of(Index batch) const {
-    const Span<const std::int64_t> all(queries_);
+Int64s SortedPass::queries_of(Index batch) const {
+    const Int64s all(queries_);
     return all.subspan(at(batch * most_), std::min(at(most_), all.size() - at(batch * most_)));
 }
 
 void SortedPass::score(const Piece &piece) {
     const Scores &scores = *problem_.scores;
-    Batch &of = batch(piece.batch);
+    Batch &rows_of_batch = batch(piece.batch);
     const Index n = piece.stop - piece.start;
-    const Matrix<double> part{of.scores.row(0) + piece.start, of.rows.n, n, of.scores.columns};
+    const Matrix<double> part{rows_of_batch.scores.row(0) + piece.start, rows_of_batch.rows.n, n,
+                              rows_of_batch.scores.columns};
     const auto items = scores.item_of_column.subspan(at(piece.start), at(n));
-    scores.products<double>(scores.last(), of.rows, 0, scores.ready_columns(scores.last(), items), 0, part);
+    scores.products<double>(scores.last(), rows_of_batch.rows, 0, scores.ready_columns(scores.last(), items), 0, part);
     scores.finish<double>(items, part);
 }
 
-void SortedPass::work(Index number, const PackedGroups &groups, const std::atomic<bool> &stop,
-                      std::atomic<std::int64_t> &done) {
+void SortedPass::work(Index number, const PackedGroups &groups, const StopFlag &stop, std::atomic<std::int64_t> &done) {
     const Piece &piece = pieces_[at(number)];
-    Batch &of = batch(piece.batch);
+    Batch &rows_of_batch = batch(piece.batch);
     const auto queries = queries_of(piece.batch);
-    if (piece.work == Piece::take) of.rows = problem_.scores->ready_queries(problem_.scores->last(), queries);
+    if (piece.work == Piece::take) rows_of_batch.rows = problem_.scores->ready_queries(problem_.scores->last(), queries);
     if (piece.work == Piece::score) score(piece);
     if (piece.work != Piece::sort) return;
-    const Index n = piece.stop - piece.start, n_column = of.scores.columns;
-    SortedRows rows(problem_, queries.subspan(at(piece.start), at(n)), {of.scores.row(piece.start), n, n_column, n_column},
-                    stop);
+    const Index n = piece.stop - piece.start, n_column = rows_of_batch.scores.columns;
+    SortedRows rows(problem_, queries.subspan(at(piece.start), at(n)),
+                    {rows_of_batch.scores.row(piece.start), n, n_column, n_column}, stop);
     rows.write_groups(groups);
     done += n * n_column;
 }

@@ -21,7 +21,7 @@ public:
     /// The pieces below must have ended before this one is begun.
     Index after(Index piece) const { return pieces_[at(piece)].after; }
     /// Do a piece. One that sorts writes the groups of its queries, and adds their pairs to `done`.
-    void work(Index piece, const PackedGroups &groups, const std::atomic<bool> &stop, std::atomic<std::int64_t> &done);
+    void work(Index piece, const PackedGroups &groups, const StopFlag &stop, std::atomic<std::int64_t> &done);
 
 private:
     struct Piece {
@@ -35,7 +35,7 @@ private:
     };
 
     void cut(const std::vector<Range> &ranges, Index n_share);
-    Span<const std::int64_t> queries_of(Index batch) const;
+    Int64s queries_of(Index batch) const;
     Batch &batch(Index number) { return batches_[number % BATCHES]; }
     void score(const Piece &piece);
 

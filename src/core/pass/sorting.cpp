@@ -32,7 +32,7 @@ void sort_by_digits(std::vector<Item> &items, std::vector<Item> &spare, Key key)
     std::vector<std::uint32_t> places(3 * DIGITS);
     const auto digit = [&](const Item &item, int d) { return key(item) >> (FIRST + d * BITS) & (DIGITS - 1); };
     for (const Item &item : items)
-        for (int d = 0; d < 3; ++d) ++places[static_cast<std::size_t>(d) * DIGITS + digit(item, d)];
+        for (int d = 0; d < 3; ++d) ++places[at(d) * DIGITS + digit(item, d)];
     for (int d = 0; d < 3; ++d) {
         std::uint32_t *of_digit = places.data() + d * DIGITS;
         if (of_digit[digit(items[0], d)] == n) continue;  // one digit for all
@@ -52,7 +52,7 @@ void sort_by_digits(std::vector<Item> &items, std::vector<Item> &spare, Key key)
 
 struct Place {
     std::uint64_t key;
-    std::int64_t place;
+    std::int64_t position;
 };
 
 }  // namespace
@@ -73,8 +73,8 @@ void order_numbers(Span<const double> numbers, std::int64_t *order) {
     if (numbers.size() < MANY)
         std::sort(places.begin(), places.end(), [](const Place &a, const Place &b) { return a.key < b.key; });
     else
-        sort_by_digits(places, spare, [](const Place &place) { return place.key; });
-    for (std::size_t p = 0; p < numbers.size(); ++p) order[p] = places[p].place;
+        sort_by_digits(places, spare, [](const Place &position) { return position.key; });
+    for (std::size_t p = 0; p < numbers.size(); ++p) order[p] = places[p].position;
 }
 
 }  // namespace deadheat

@@ -28,14 +28,14 @@ inline std::vector<std::int64_t> first(Index n) {
 }
 
 /// Each of some numbers once, ascending; and the place of every number among them.
-inline std::vector<std::int64_t> distinct(Span<const std::int64_t> numbers, std::vector<std::int64_t> &place) {
-    std::vector<std::int64_t> found(numbers.begin(), numbers.end());
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    place.resize(numbers.size());
+inline std::vector<std::int64_t> distinct(Int64s numbers, std::vector<std::int64_t> &position) {
+    std::vector<std::int64_t> result(numbers.begin(), numbers.end());
+    std::sort(result.begin(), result.end());
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+    position.resize(numbers.size());
     for (std::size_t p = 0; p < numbers.size(); ++p)
-        place[p] = std::lower_bound(found.begin(), found.end(), numbers[p]) - found.begin();
-    return found;
+        position[p] = std::lower_bound(result.begin(), result.end(), numbers[p]) - result.begin();
+    return result;
 }
 
 /// Rows of float32 or, if `wide`, float64 numbers.
@@ -44,7 +44,7 @@ struct Source {
     bool wide = false;
     const void *memory = nullptr;  // of all rows, one after another; null where they are read
     Index stride = 0;
-    std::function<void(Span<const std::int64_t>, void *)> read;  // fills (n, dim) with the rows of these numbers
+    std::function<void(const Numbers64 &, void *)> read;  // fills (n, dim) with the rows of these numbers
 
     template <class T>
     Matrix<const T> rows() const {
@@ -57,16 +57,16 @@ template <class T>
 struct Taken {
     std::vector<T> memory;
     Matrix<const T> rows;
-    std::vector<std::int64_t> numbers;  // of these rows, ascending, where they were read
-    std::vector<std::int64_t> place;    // among the rows, of each that was asked for
+    std::vector<std::int64_t> numbers;   // of these rows, ascending, where they were read
+    std::vector<std::int64_t> position;  // among the rows, of each that was asked for
 
-    Taken(const Source &source, Span<const std::int64_t> index) {
+    Taken(const Source &source, Int64s index) {
         if (source.memory != nullptr) {
             rows = source.rows<T>();
-            place.assign(index.begin(), index.end());
+            position.assign(index.begin(), index.end());
             return;
         }
-        numbers = distinct(index, place);
+        numbers = distinct(index, position);
         memory.resize(numbers.size() * at(source.dim));
         if (!numbers.empty()) source.read(numbers, memory.data());
         rows = {memory.data(), static_cast<Index>(numbers.size()), source.dim, source.dim};
@@ -77,25 +77,26 @@ struct Taken {
 
 /// Some rows in a type that holds their numbers, one after another.
 template <class T>
-std::vector<T> read_rows(const Source &source, Span<const std::int64_t> index) {
+std::vector<T> read_rows(const Source &source, Int64s index) {
     std::vector<T> out(index.size() * at(source.dim));
     with_type(source.wide, [&](auto type) {
         const Taken<decltype(type)> taken(source, index);
         for (std::size_t p = 0; p < index.size(); ++p)
-            std::copy_n(taken.rows.row(taken.place[p]), source.dim, out.data() + p * at(source.dim));
+            std::copy_n(taken.rows.row(taken.position[p]), source.dim, out.data() + p * at(source.dim));
     });
     return out;
 }
 
-/// A source, and what each of its rows is multiplied by before use, or divided by.
+/// Rows of numbers, and a factor of each, which multiplies or divides it before use; or rows of bits, in words.
 struct ScaledSource {
-    Source source;
-    Span<const double> factor;
+    Source source{};
+    Span<const double> factor{};
     bool divide = false;
+    Matrix<const std::uint64_t> words{};
 
     /// Rows in a type, multiplied.
     template <class B>
-    void take(Span<const std::int64_t> index, Matrix<B> out) const;
+    void take(Int64s index, Matrix<B> out) const;
 };
 
 /// Some rows of such a source as they came, with the factors of these that were read.
@@ -105,7 +106,7 @@ struct TakenScaled {
     std::vector<double> factors;
     ScaledRows<A> rows;
 
-    TakenScaled(const ScaledSource &from, Span<const std::int64_t> index) : taken(from.source, index) {
+    TakenScaled(const ScaledSource &from, Int64s index) : taken(from.source, index) {
         for (std::int64_t number : taken.numbers) factors.push_back(from.factor[at(number)]);
         rows = {taken.rows, factors.empty() ? from.factor : Span<const double>(factors), from.divide};
     }
@@ -114,12 +115,12 @@ struct TakenScaled {
     template <class B>
     void take(Index start, Matrix<B> out) const {
         const auto &[raw, factor, divide] = rows;
-        take_rows(ScaledRows<A>{{raw.data + start, raw.rows, out.columns, raw.stride}, factor, divide}, taken.place, out);
+        take_rows(ScaledRows<A>{{raw.data + start, raw.rows, out.columns, raw.stride}, factor, divide}, taken.position, out);
     }
 };
 
 template <class B>
-void ScaledSource::take(Span<const std::int64_t> index, Matrix<B> out) const {
+void ScaledSource::take(Int64s index, Matrix<B> out) const {
     with_type(source.wide, [&](auto type) { TakenScaled<decltype(type)>(*this, index).take(0, out); });
 }
 

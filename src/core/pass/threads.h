@@ -1,4 +1,4 @@
-// Threads that work through a list of pieces, and a record of what each piece took.
+// Threads that work through a list of pieces.
 #pragma once
 
 #include <atomic>
@@ -26,34 +26,5 @@ private:
     int n_;
     std::function<void()> poll_;
 };
-
-/// A mutex held for a part of a piece of work, which the record says.
-class Hold {
-public:
-    explicit Hold(std::mutex &lock);
-    ~Hold();
-    Hold(const Hold &) = delete;
-    Hold &operator=(const Hold &) = delete;
-
-private:
-    std::lock_guard<std::mutex> hold_;
-    const void *lock_;
-};
-
-/// The record of pieces, for `python -m benchmarks.threads --simulate`: kept while it is on, by all passes of the process.
-namespace record {
-
-/// A part of a piece: processor seconds without a lock and then, if `lock` is not null, with it. The last part of a piece
-/// has none.
-struct Part {
-    std::int64_t call, piece, after, lock;
-    double free, held;
-};
-
-/// From now on no call has more threads than so many, however many its pieces are made for.
-void start(int threads);
-std::vector<Part> stop();
-
-}  // namespace record
 
 }  // namespace deadheat

@@ -57,9 +57,9 @@ void *take_memory(std::size_t bytes) {
     {
         const std::lock_guard hold(all.lock);
         all.in_use += size;
-        if (const auto found = all.idle.find(size); found != all.idle.end()) {
-            void *memory = found->second;
-            all.idle.erase(found);
+        if (const auto result = all.idle.find(size); result != all.idle.end()) {
+            void *memory = result->second;
+            all.idle.erase(result);
             all.of_idle -= size;
             return memory;
         }

@@ -30,12 +30,12 @@ struct Reused {
     T *allocate(std::size_t n) { return static_cast<T *>(take_memory(n * sizeof(T))); }
     void deallocate(T *memory, std::size_t n) noexcept { give_memory_back(memory, n * sizeof(T)); }
     template <class U>
-    void construct(U *place) {
-        ::new (static_cast<void *>(place)) U;
+    void construct(U *position) {
+        ::new (static_cast<void *>(position)) U;
     }
     template <class U, class... Value>
-    void construct(U *place, Value &&...value) {
-        ::new (static_cast<void *>(place)) U(static_cast<Value &&>(value)...);
+    void construct(U *position, Value &&...value) {
+        ::new (static_cast<void *>(position)) U(static_cast<Value &&>(value)...);
     }
     friend bool operator==(const Reused &, const Reused &) { return true; }
 };

@@ -9,11 +9,13 @@ namespace deadheat {
 
 using Index = std::ptrdiff_t;
 
-inline std::size_t at(Index place) { return static_cast<std::size_t>(place); }
+inline std::size_t at(Index position) { return static_cast<std::size_t>(position); }
 
 /// A row of numbers.
 template <class T>
 using Span = std::span<T>;
+
+using Int64s = Span<const std::int64_t>;
 
 /// A matrix of numbers; its rows may be longer than what is used of them.
 template <class T>

@@ -16,7 +16,7 @@ constexpr double INFINITE = std::numeric_limits<double>::infinity();
 template <class T>
 void reorder(T *row, Index begin, const std::vector<Index> &order, std::vector<T> &kept) {
     kept.assign(row + begin, row + begin + static_cast<Index>(order.size()));
-    for (Index place : order) row[begin++] = kept[static_cast<std::size_t>(place)];
+    for (Index position : order) row[begin++] = kept[at(position)];
 }
 
 /// Put a part of a row of all entries into a new order.
@@ -37,12 +37,12 @@ private:
 
 /// starts[j] where all of the scores from j on are surely above all before it.
 void note_starts(const double *score, const double *bound, Index n, bool *starts, std::vector<double> &lowest) {
-    lowest.resize(static_cast<std::size_t>(n));
+    lowest.resize(at(n));
     double least = INFINITE;
-    for (Index j = n - 1; j >= 0; --j) lowest[static_cast<std::size_t>(j)] = least = std::min(least, score[j] - bound[j]);
+    for (Index j = n - 1; j >= 0; --j) lowest[at(j)] = least = std::min(least, score[j] - bound[j]);
     double highest = -INFINITE;
     for (Index j = 0; j < n; ++j) {
-        if (j > 0) starts[j] = highest < lowest[static_cast<std::size_t>(j)];
+        if (j > 0) starts[j] = highest < lowest[at(j)];
         highest = std::max(highest, score[j] + bound[j]);
     }
 }
@@ -55,10 +55,10 @@ bool ascending(Span<const double> numbers) {
 }
 
 /// Bound a threshold that is a score which may be off by `reach`, with slack for the roundings here.
-void set_cut(double value, double reach, double &low, double &high) {
-    const double slack = bounds::OF_CUT * (std::fabs(value) + reach) + bounds::LEAST_OF_CUT;
-    low = (value - reach) - slack;
-    high = (value + reach) + slack;
+void set_cut(double value, double tolerance, double &low, double &high) {
+    const double slack = bounds::OF_CUT * (std::fabs(value) + tolerance) + bounds::LEAST_OF_CUT;
+    low = (value - tolerance) - slack;
+    high = (value + tolerance) + slack;
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ void number_groups(Matrix<const bool> starts, Matrix<const std::int64_t> count, 
     }
 }
 
-bool single_items(const Entries &entries, Span<std::int64_t> n_entry, Span<double> reach, Span<bool> has_zero) {
+bool single_items(const Entries &entries, Span<std::int64_t> n_entry, Span<double> tolerance, Span<bool> has_zero) {
     std::int64_t others = 0;
     for (std::size_t i = 0; i < n_entry.size(); ++i) {
         const auto row = static_cast<Index>(i);
@@ -122,37 +122,37 @@ bool single_items(const Entries &entries, Span<std::int64_t> n_entry, Span<doubl
             most = most < bound[j] ? bound[j] : most;
             zero |= (score[j] == 0) & (bound[j] == 0);
         }
-        n_entry[i] = n, reach[i] = most, has_zero[i] = zero;
+        n_entry[i] = n, tolerance[i] = most, has_zero[i] = zero;
     }
     return others == 0;
 }
 
-bool all_distinct(Matrix<const double> score, Span<const double> reach, Span<const std::int64_t> n_entry) {
+bool all_distinct(Matrix<const double> score, Span<const double> tolerance, Int64s n_entry) {
     for (Index i = 0; i < score.rows; ++i) {
-        const double *row = score.row(i), off = reach[static_cast<std::size_t>(i)];
+        const double *row = score.row(i), off = tolerance[at(i)];
         bool distinct = true;
-        for (Index j = 1; j < n_entry[static_cast<std::size_t>(i)]; ++j) distinct &= row[j] - off > row[j - 1] + off;
+        for (Index j = 1; j < n_entry[at(i)]; ++j) distinct &= row[j] - off > row[j - 1] + off;
         if (!distinct) return false;
     }
     return true;
 }
 
-void exact_cuts(Matrix<const double> score, Matrix<const double> bound, Span<const std::int64_t> n_group, Matrix<double> low,
+void exact_cuts(Matrix<const double> score, Matrix<const double> bound, Int64s n_group, Matrix<double> low,
                 Matrix<double> high) {
     const Index step = bound.columns == 1 ? 0 : 1;
     for (Index i = 0; i < score.rows; ++i) {
-        const Index n = n_group[static_cast<std::size_t>(i)];
-        const double *value = score.row(i), *reach = bound.row(i);
+        const Index n = n_group[at(i)];
+        const double *value = score.row(i), *tolerance = bound.row(i);
         double *lowest = low.row(i), *highest = high.row(i);
-        if (step == 0 && n > 0 && reach[0] != 0) {
-            const double of_all = reach[0];
+        if (step == 0 && n > 0 && tolerance[0] != 0) {
+            const double of_all = tolerance[0];
             for (Index g = 0; g < n; ++g) set_cut(value[g], of_all, lowest[g], highest[g]);
         } else {
             for (Index g = 0; g < n; ++g) {
-                if (reach[step * g] == 0)
+                if (tolerance[step * g] == 0)
                     lowest[g] = value[g], highest[g] = next_number(value[g]);
                 else
-                    set_cut(value[g], reach[step * g], lowest[g], highest[g]);
+                    set_cut(value[g], tolerance[step * g], lowest[g], highest[g]);
             }
         }
         std::fill(lowest + n, lowest + score.columns, INFINITE);

@@ -41,16 +41,16 @@ void number_groups(Matrix<const bool> starts, Matrix<const std::int64_t> count, 
 
 /// Return whether no column has two relevant items or irrelevant ones with them; set, for each row, the number of columns
 /// that have any, the largest bound, and whether a score is 0 exactly.
-bool single_items(const Entries &entries, Span<std::int64_t> n_entry, Span<double> reach, Span<bool> has_zero);
+bool single_items(const Entries &entries, Span<std::int64_t> n_entry, Span<double> tolerance, Span<bool> has_zero);
 
 /// Return whether ascending scores surely differ in every row, if each may be off by the row's reach.
-bool all_distinct(Matrix<const double> score, Span<const double> reach, Span<const std::int64_t> n_entry);
+bool all_distinct(Matrix<const double> score, Span<const double> tolerance, Int64s n_entry);
 
 /// Bound the threshold of each group by `low` and `high`; infinite in padding.
 ///
 /// An exact score is the threshold itself: `low`, and `high` is the next number. `bound` has a column for each of the
 /// scores, or one for all of them.
-void exact_cuts(Matrix<const double> score, Matrix<const double> bound, Span<const std::int64_t> n_group, Matrix<double> low,
+void exact_cuts(Matrix<const double> score, Matrix<const double> bound, Int64s n_group, Matrix<double> low,
                 Matrix<double> high);
 
 /// Widen bounds on ascending numbers so that both bounds ascend, in place, row by row.

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.reports.averaging import Average
 from deadheat.reports.statistics import permutation
-from deadheat.reports.statistics.intervals import (
-    BOOTSTRAP,
-    MOST_RESAMPLES,
-    Interval,
-    Intervals,
-    class_sums,
-    level_between,
-    mean_intervals,
-)
-from deadheat.reports.tables import notebook_row, plain
+from deadheat.reports.statistics.intervals import Interval, Intervals, class_sums, mean_intervals
+from deadheat.reports.statistics.settings import BOOTSTRAP, StatisticsSettings
+from deadheat.reports.tables import notebook_row, p_value, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.caching import cached_property
@@ -32,35 +25,20 @@ from deadheat.support.triple import Triple
 
 
 @dataclass(frozen=True)
-class PairedTest:
+class PairedTest(StatisticsSettings):
     """Settings of the paired tests: the arguments of `compare` of the same names, checked once."""
 
-    resample: str
-    alternative: str
-    confidence_level: float
-    method: str
-    n_resamples: int
-    seed: int
+    methods: ClassVar[tuple[str, ...]] = BOOTSTRAP
 
-    @classmethod
-    def checked(
-        cls, *, resample: str | None = None, alternative: str = "two-sided", confidence_level: float = 0.95,
-        method: str = "percentile", n_resamples: int = 1, seed: int = 0,
-    ) -> PairedTest:  # fmt: skip
-        """Check the settings; without `resample`, the units are queries."""
-        return cls(
-            resample=checks.choice("query" if resample is None else resample, get_args(Average), "resample"),
-            alternative=checks.choice(alternative, permutation.ALTERNATIVES, "alternative"),
-            confidence_level=level_between(confidence_level),
-            method=checks.choice(method, BOOTSTRAP, "method"),
-            n_resamples=checks.positive_integer(n_resamples, "n_resamples", MOST_RESAMPLES),
-            seed=checks.seed(seed),
-        )
+    method: str = "percentile"
+    resample: str = "query"
+    alternative: str = "two-sided"
 
-    @property
-    def alpha(self) -> float:
-        """The significance level: a p-value below it is called significant."""
-        return round(1 - self.confidence_level, 12)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        resample = "query" if self.resample is None else self.resample
+        self._set("resample", checks.choice(resample, get_args(Average), "resample"))
+        checks.choice(self.alternative, permutation.ALTERNATIVES, "alternative")
 
 
 ROUNDING = 2.0**-47  # two values that are equal may differ by so much of their size, once computed
@@ -170,8 +148,8 @@ class Difference(PlainFloats):
     @property
     def tested_interval(self) -> Interval:
         """The interval that goes with `ahead`: of the expected difference or, without one, round both bounds."""
-        found = self.interval()
-        return Interval(found.lower.low, found.upper.high) if math.isnan(self.expected) else found.expected
+        ends = self.interval()
+        return Interval(ends.lower.low, ends.upper.high) if math.isnan(self.expected) else ends.expected
 
     @property
     def interval_agrees(self) -> bool:
@@ -207,19 +185,23 @@ class Difference(PlainFloats):
         If ``lower.low`` is above 0, A is better however the ties fall, and by more than the sampling of queries
         explains. Parameters are those of `Result.interval`; by default those given to `compare`.
         """
-        asked = {"confidence_level": confidence_level, "method": method, "n_resamples": n_resamples, "seed": seed}
-        changes: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-        return self._interval_by(replace(self.test, **changes)) if changes else self._interval
+        own = self._settings_of_interval
+        settings = own.changed(confidence_level=confidence_level, method=method, n_resamples=n_resamples, seed=seed)
+        return self._interval if settings is own else self._interval_by(settings)
+
+    @cached_property
+    def _settings_of_interval(self) -> StatisticsSettings:
+        test = self.test
+        return StatisticsSettings(test.confidence_level, test.method, test.n_resamples, test.seed)
 
     @cached_property
     def _interval(self) -> Intervals:
-        return self._interval_by(self.test)
+        return self._interval_by(self._settings_of_interval)
 
-    def _interval_by(self, test: PairedTest) -> Intervals:
+    def _interval_by(self, settings: StatisticsSettings) -> Intervals:
         leader_first = _b_minus_a(self.per_query) if self._b_leads else self.per_query
         intervals = mean_intervals(
-            *leader_first, classes=self._classes, average=self.average, confidence_level=test.confidence_level,
-            method=test.method, n_resamples=test.n_resamples, seed=test.seed,
+            *leader_first, classes=self._classes, average=self.average, **vars(settings)
         ).within(-1, 1)  # fmt: skip
         return intervals.mirrored() if self._b_leads else intervals
 
@@ -330,17 +312,6 @@ class Difference(PlainFloats):
         if not n_value:
             return math.nan
         return 0.0 if abs(total) <= ROUNDING * self._scale else total / math.fsum(sizes)
-
-
-def p_value(value: float) -> str:
-    """Format a p-value with four decimals, or as a power of ten below that; a dash where it is undefined.
-
-    Examples
-    --------
-    >>> p_value(0.03125), p_value(2e-5), p_value(math.nan)
-    ('0.0312', '2e-05', '-')
-    """
-    return "-" if math.isnan(value) else f"{value:.4f}" if value >= 1e-4 else f"{value:.0e}"
 
 
 def _b_minus_a(rows: Sequence[Float64] | Float64) -> Triple[Float64]:

@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadheat.engine.task import Task, profile_of_task
+from deadheat.engine.evaluable import Evaluable, profile_of_task
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.measures import values as measure_values
 from deadheat.measures.groups import found
 from deadheat.reports.breakdown import Breakdown, plain_label
-from deadheat.reports.statistics.intervals import MOST_RESAMPLES
+from deadheat.reports.statistics.settings import MOST_RESAMPLES
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -28,7 +29,7 @@ _ROUNDING = 2.0**-40  # up to which means are equal, as in the permutation test
 
 @plain_floats
 def p_values(
-    task: Task, *, by: Literal["class", "query"] = "class", n_resamples: int = 100_000, seed: int = 0
+    task: Evaluable | TieProfile, *, by: Literal["class", "query"] = "class", n_resamples: int = 100_000, seed: int = 0
 ) -> Breakdown:
     """Test average precision: the share of random orders of as many items whose value is at least as high.
 
@@ -80,8 +81,8 @@ def p_values(
     control = require("scipy.stats", "stats", "adjusting p-values").false_discovery_control
     per_row["q"] = Triple(*(each if np.isnan(each).any() else control(each) for each in per_row["p"]))
     rows = {by: [*map(plain_label, labels[queries[first]])], "queries": sizes.tolist()}
-    drawn = "" if all(exact) else f", and of {n:,} random orders (seed {seed}) in the others"
-    about = f"p is of every order in {sum(exact)} of {len(exact)} rows{drawn}."
+    drawn = "" if all(exact) else f", and estimated from {n:,} random orders (seed {seed}) in the others"
+    about = f"p is exact (all orders enumerated) in {sum(exact)} of {len(exact)} rows{drawn}."
     return Breakdown(rows, per_row, (about,))
 
 

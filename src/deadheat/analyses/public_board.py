@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
-from deadheat.reports.tables import Table, TabularResult, count, plain, program
+from deadheat.reports.tables import Table, count, plain
 
 _DECIMALS = 2  # of per cent
 
@@ -21,7 +22,7 @@ def lower_bounds(report: Report) -> dict[str, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class PublicBoard(TabularResult):
+class PublicBoard(Answer):
     """Systems ordered by the lower bound of the first measure, the best first.
 
     Neither ties nor the order of a file can raise a lower bound. Rounding reveals less of the labels, and ranks follow
@@ -29,7 +30,6 @@ class PublicBoard(TabularResult):
 
     Attributes
     ----------
-    measures : tuple of str
     values : dict of str to tuple of float
         By name, the lower bound of each measure in per cent, to two decimals; NaN where it is undefined.
     refused : dict of str to str
@@ -72,16 +72,24 @@ class PublicBoard(TabularResult):
         first = [row[0] for row in self.values.values()]
         return {name: 1 + sum(other > row[0] for other in first) for name, row in self.values.items()}
 
-    def tables(self, *, digits: int = _DECIMALS) -> list[Table]:
-        """Return one table, with at most two decimals, whatever `digits` is."""
-        form = f".{min(digits, _DECIMALS)}f"
-        rows = [
-            [str(self.ranks[name]), name, *(format(each, form) for each in row)] for name, row in self.values.items()
-        ]
+    def panels(self) -> list[Panel]:
+        """Return one table: a row for each system, in per cent."""
         width = max([len("system"), *map(len, self.values)])
-        padded = [[rank.rjust(len("rank")), name.ljust(width), *rest] for rank, name, *rest in rows]
-        header = ["rank", "system".ljust(width), *(f"{name} (%)" for name in self.measures)]
-        return [Table(header, padded)] if padded else []
+        columns = [
+            Column("rank", [f"{rank:4}" for rank in self.ranks.values()], only="table"),
+            Column("system", [name.ljust(width) for name in self.values], title="system".ljust(width), only="table"),
+            Column("system", list(self.values), only="data"),
+            Column("rank", list(self.ranks.values()), "rank", only="data"),
+        ]
+        columns += [
+            Column(name, [row[i] for row in self.values.values()], "number", f"{name} (%)", unit="per cent")
+            for i, name in enumerate(self.measures)
+        ]
+        return [Panel(columns, key="")]
+
+    def tables(self, *, digits: int = _DECIMALS, **options: Any) -> list[Table]:
+        """Return one table, with at most two decimals, whatever `digits` is; none without systems."""
+        return super().tables(digits=min(digits, _DECIMALS), **options) if self.values else []
 
     def notes(self) -> list[str]:
         """Return the meaning of the numbers, and each submission that was refused."""
@@ -90,15 +98,10 @@ class PublicBoard(TabularResult):
             said.append(f"{count(len(self.refused), 'submission', 'submissions')} refused:")
         return said + [f"{name}: {reason}" for name, reason in self.refused.items()]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the board as plain Python values that JSON can hold: per cent, as shown."""
+    def facts(self) -> dict[str, Any]:
+        """Return the systems with their values in per cent, as shown, and the refused submissions."""
         systems = [
             {"name": name, "rank": self.ranks[name], "measures": plain(dict(zip(self.measures, row, strict=True)))}
             for name, row in self.values.items()
         ]
-        return {"deadheat": program(), "unit": "per cent", "public": systems, "refused": dict(self.refused)}
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return a row for each system: per cent, as shown; NaN where a value is undefined."""
-        columns = {name: [row[place] for row in self.values.values()] for place, name in enumerate(self.measures)}
-        return {"system": list(self.values), "rank": list(self.ranks.values()), **columns}
+        return {"unit": "per cent", "public": systems, "refused": dict(self.refused)}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deadheat.analyses.orders import open_model, random_orders
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.literals import DistanceName
-from deadheat.engine.task import Task
+from deadheat.engine.task import Task, with_rows
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.conversion import converting
@@ -19,8 +19,8 @@ from deadheat.inputs.samples import LabelsLike, Pair, Samples, open_labels
 from deadheat.inputs.source import Array, Source
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
-from deadheat.reports.statistics.intervals import MOST_RESAMPLES
-from deadheat.reports.tables import DIGITS, Table, TabularResult, decimals, number, plain, program
+from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.statistics.settings import MOST_RESAMPLES
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
@@ -28,12 +28,11 @@ from deadheat.support.means import exact_mean, exact_means, sample_deviation
 
 
 @dataclass(frozen=True, eq=False)
-class RandomBaseline(TabularResult):
+class RandomBaseline(Answer):
     """Chance level of a measure; all values are fractions in [0, 1].
 
     Attributes
     ----------
-    measure : str
     embeddings : (draws,) float64
         The measure of random embeddings, none of which tie.
     orders : (draws,) float64
@@ -67,32 +66,20 @@ class RandomBaseline(TabularResult):
         """The standard deviation over random orders of all-zero embeddings; NaN for a single one."""
         return sample_deviation(self.orders)
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return mean and standard deviation of both in per cent, and the expectation that they share."""
-        form, found = decimals(digits), zip(*self.columns().values(), strict=True)
-        rows = [[name, *(number(100 * value, form) for value in values)] for name, *values in found]
-        return [Table([f"{self.measure} (%) by chance", "mean", "std", "expected"], rows)]
+    def panels(self) -> list[Panel]:
+        """Return mean and standard deviation of both, and the expectation that they share."""
+        return [Panel([
+            Column("by chance", ["random embeddings", "random orders"], title=f"{self.measure} (%) by chance"),
+            Column("mean", [self.mean, self.order_mean], "fraction"),
+            Column("std", [self.std, self.order_std], "fraction"),
+            Column("expected", [self.expected] * 2, "fraction"),
+        ], key="by_chance")]  # fmt: skip
+
+    def facts(self) -> dict[str, Any]:
+        return {"measure": self.measure, "draws": len(self.embeddings)}
 
     def notes(self) -> list[str]:
         return [f"{len(self.embeddings)} random embeddings, and as many orders of the samples for all-zero embeddings."]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "deadheat": program(),
-            "measure": self.measure,
-            "draws": len(self.embeddings),
-            "embeddings": plain({"mean": self.mean, "std": self.std}),
-            "orders": plain({"mean": self.order_mean, "std": self.order_std}),
-            "expected": plain(self.expected),
-        }
-
-    def columns(self) -> dict[str, list[Any]]:
-        return {
-            "by chance": ["random embeddings", "random orders"],
-            "mean": [self.mean, self.order_mean],
-            "std": [self.std, self.order_std],
-            "expected": [self.expected] * 2,
-        }
 
 
 @plain_floats
@@ -130,8 +117,6 @@ def random_baseline(
 
     Raises
     ------
-    InvalidValueError, InvalidTypeError
-        If an argument breaks its rule.
     UndefinedError
         If no query has a relevant item: no label comes twice, or none of the queries is in the gallery.
 
@@ -159,7 +144,7 @@ def random_baseline(
     """
     asked, seed = measure_names.parse(measure), checks.seed(seed)
     dim, draws = checks.positive_integer(dim, "dim"), checks.positive_integer(draws, "draws", MOST_RESAMPLES)
-    distance = distance_registry.named(distance, takes="numbers")  # type: ignore[assignment]
+    distance = distance_registry.named(distance, takes="numbers")
     classes = _classes(labels, "labels")
     items = None if gallery_labels is None else _classes(gallery_labels, "gallery_labels")
     n_query, n_item = len(classes), 0 if items is None else len(items)
@@ -180,7 +165,7 @@ def random_baseline(
         rows = ((bits >> np.uint64(11)) * 2.0**-53).reshape(n, dim)  # between 0 and 1, the same for ever
         query: Samples[Source] = Samples(Array(rows[:n_query]), classes)
         pair = Pair(query, None if items is None else Samples(Array(rows[n_query:]), items))
-        values.append(exact_means(measure_values.per_query(zeros.with_rows(pair).profile, asked)).expected)
+        values.append(exact_means(measure_values.per_query(with_rows(zeros, pair).profile, asked)).expected)
     of_orders = zero.values(random_orders(zero.n, draws, seed), asked, between, zeros.threads)
     return RandomBaseline(asked.name, np.array(values), np.array(of_orders), exact_means(between).expected)
 

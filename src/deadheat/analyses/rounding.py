@@ -26,12 +26,11 @@ _ALIASES = ALIASES | dict.fromkeys(("fp64", "f64", "double"), "float64") | dict.
 
 
 @dataclass(frozen=True)
-class Format:
+class StorageFormat:
     """Storage format of the numbers of an embedding.
 
     Attributes
     ----------
-    name : str
     number : str
         The type of a stored number: "float64", "float32", "bfloat16", "float16", "int8" or "1 bit".
     scale : {"all", "dimension", "vector"}
@@ -65,15 +64,15 @@ class Format:
 FORMATS = {
     row.name: row
     for row in (
-        *(Format(name, name) for name in ("float64", "float32", "bfloat16", "float16")),
-        Format("int8", "int8"),
-        Format("int8 (float query)", "int8", float_query=True),
-        Format("int8 per dimension", "int8", "dimension"),
-        Format("int8 per dimension (float query)", "int8", "dimension", float_query=True),
-        Format("int8 per vector", "int8", "vector"),
-        Format("int8 per vector (float query)", "int8", "vector", float_query=True),
-        Format("1 bit", "1 bit"),
-        Format("1 bit (float query)", "1 bit", float_query=True),
+        *(StorageFormat(name, name) for name in ("float64", "float32", "bfloat16", "float16")),
+        StorageFormat("int8", "int8"),
+        StorageFormat("int8 (float query)", "int8", float_query=True),
+        StorageFormat("int8 per dimension", "int8", "dimension"),
+        StorageFormat("int8 per dimension (float query)", "int8", "dimension", float_query=True),
+        StorageFormat("int8 per vector", "int8", "vector"),
+        StorageFormat("int8 per vector (float query)", "int8", "vector", float_query=True),
+        StorageFormat("1 bit", "1 bit"),
+        StorageFormat("1 bit (float query)", "1 bit", float_query=True),
     )
 }
 DEFAULT = (
@@ -107,7 +106,7 @@ def format_name(name: Any, among: Iterable[str] = FORMATS, argument: str = "form
     return checks.choice(meant, among, argument)
 
 
-def formats_named(names: str | Iterable[str]) -> list[Format]:
+def formats_named(names: str | Iterable[str]) -> list[StorageFormat]:
     """Return the formats that a caller asks for, each once; a string can hold several, with commas between them."""
     kind = "names, such as 'int8' or a list of them"
     listed = names.split(",") if isinstance(names, str) else checks.listed(names, "formats", kind)
@@ -154,8 +153,7 @@ def quantized(embeddings: ArrayLike, format: str, *, threshold: ArrayLike | str 
     Raises
     ------
     TypeError, ValueError
-        If an argument breaks its rule, or a number is too large for the format; the message names the argument, the
-        rule and what came.
+        If a number is too large for the format.
 
     Notes
     -----
@@ -181,7 +179,9 @@ def quantized(embeddings: ArrayLike, format: str, *, threshold: ArrayLike | str 
     if row.float_query:
         raise InvalidValueError("format", f"must be one of embeddings, but {row.name!r} is of queries and a gallery")
     values = arrays.embeddings(embeddings, "embeddings").astype(np.float64)
-    return Rounding.of([values], threshold).stored(values, row, "embeddings")
+    stored = Rounding.of([values], threshold).stored(values, row)
+    require_finite(stored, values, row, "embeddings")
+    return stored
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,6 @@ class Rounding:
     ----------
     largest : (dim,) float64
         The largest size of a number in each dimension, over queries and gallery.
-    threshold : float or (dim,) float64
     """
 
     largest: Float64
@@ -218,8 +217,11 @@ class Rounding:
             raise InvalidValueError("threshold", "must be finite, but is not")
         return cls(largest, values.astype(np.float64))
 
-    def stored(self, values: Float64, row: Format, name: str, *, scaled: bool = True) -> NDArray[Any]:
-        """Return embeddings in a format; without `scaled`, integers with one scale per vector stay without it."""
+    def stored(self, values: Float64, row: StorageFormat, *, scaled: bool = True) -> NDArray[Any]:
+        """Return embeddings in a format, infinite where it has no such number.
+
+        Without `scaled`, integers with one scale per vector stay without it.
+        """
         if row.number == "float64":
             return values
         if row.number == "1 bit":
@@ -229,19 +231,17 @@ class Rounding:
             integers = _to_int8(values, largest)
             if row.scale == "all" or (row.scale == "vector" and not scaled):
                 return integers
-            return _times(integers, _float32(largest), row, name)
-        return _to_float(values, row.number, name)
+            return _times(integers, _float32(largest))
+        return _to_float(values, row.number)
 
-    def asymmetric(self, query: Float64, items: Float64, row: Format) -> tuple[NDArray[Any], NDArray[Any]]:
+    def asymmetric(self, query: Float64, items: Float64, row: StorageFormat) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return queries in float32 and a gallery in a format, on one scale; for bits, with the threshold as zero."""
         if row.number == "1 bit":
-            return _to_float(query - self.threshold, "float32", "embeddings"), self.stored(items, row, "gallery")
-        queries = _to_float(query, "float32", "embeddings").astype(np.float64)
-        largest = self._largest(items, row)
-        scaled = _times(_to_int8(items, largest), _float32(largest), row, "gallery")
-        return _times(queries, np.array(float(_INT8)), row, "embeddings"), scaled
+            return _to_float(query - self.threshold, "float32"), self.stored(items, row)
+        queries, largest = _to_float(query, "float32").astype(np.float64), self._largest(items, row)
+        return _times(queries, np.array(float(_INT8))), _times(_to_int8(items, largest), _float32(largest))
 
-    def fitting(self, rows: Iterable[Format]) -> tuple[list[Format], tuple[str, ...]]:
+    def fitting(self, rows: Iterable[StorageFormat]) -> tuple[list[StorageFormat], tuple[str, ...]]:
         """Return the formats that can hold the largest number, and a sentence on each of the others."""
         fitting, too_short = [], []
         for row in rows:
@@ -253,7 +253,7 @@ class Rounding:
                 too_short.append(f"{row.name} is left out: its largest number is {largest:g}.")
         return fitting, tuple(too_short)
 
-    def notices(self, rows: Iterable[Format], parts: list[Float64]) -> tuple[str, ...]:
+    def notices(self, rows: Iterable[StorageFormat], parts: list[Float64]) -> tuple[str, ...]:
         """Return a warning if one bit is among the formats and distinguishes no vectors."""
         if all(row.number != "1 bit" for row in rows):
             return ()
@@ -263,17 +263,23 @@ class Rounding:
         where = "below" if above == {True} else "at or above"
         return (f"1 bit: no number is {where} the threshold, so that all vectors are one: choose another.",)
 
-    def _largest(self, values: Float64, row: Format) -> Float64:
+    def _largest(self, values: Float64, row: StorageFormat) -> Float64:
         """Return the numbers that become 127, in a shape that fits the embeddings."""
         if row.scale == "vector":
             return np.asarray(np.abs(values).max(axis=1, keepdims=True))
         return self.largest if row.scale == "dimension" else np.asarray(self.largest.max(keepdims=True))
 
 
-def _to_float(values: Float64, number: str, name: str) -> NDArray[Any]:
-    rounded = exact.round_to(values, number)
-    _require_finite(rounded, values, number, name)
-    return rounded.astype(_STORED[number])
+def require_finite(stored: NDArray[Any], values: Float64, row: StorageFormat, argument: str) -> None:
+    """Refuse embeddings with a number that is infinite in a format."""
+    for at in np.argwhere(~np.isfinite(stored))[:1].tolist():
+        form, number = f"{row.name}, times 127" if row.number == "int8" else row.name, values[tuple(at)]
+        rule = f"must stay finite in {form}, but holds {number} in row {at[0]}, column {at[1]}"
+        raise InvalidValueError(argument, rule)
+
+
+def _to_float(values: Float64, number: str) -> NDArray[Any]:
+    return exact.round_to(values, number).astype(_STORED[number])
 
 
 def _to_int8(values: Float64, largest: Float64) -> NDArray[np.int8]:
@@ -282,9 +288,9 @@ def _to_int8(values: Float64, largest: Float64) -> NDArray[np.int8]:
     scaled = values / largest * _INT8
     nearest = np.rint(scaled)
     doubtful = np.abs(np.abs(scaled - np.trunc(scaled)) - 0.5) < _DOUBT
-    pairs, place = np.unique(np.stack([values[doubtful], largest[doubtful]]), axis=1, return_inverse=True)
+    pairs, pair = np.unique(np.stack([values[doubtful], largest[doubtful]]), axis=1, return_inverse=True)
     decided = [round(Fraction(value) * _INT8 / Fraction(most)) for value, most in pairs.T.tolist()]
-    nearest[doubtful] = np.array(decided, dtype=np.float64)[place.ravel()]
+    nearest[doubtful] = np.array(decided, dtype=np.float64)[pair.ravel()]
     return nearest.astype(np.int8)
 
 
@@ -295,15 +301,7 @@ def _float32(scale: Float64) -> Float64:
         return np.asarray(np.ldexp(np.rint(np.ldexp(fraction, 24)), exponent - 24))
 
 
-def _times(numbers: NDArray[Any], scale: Float64, row: Format, name: str) -> Float64:
+def _times(numbers: NDArray[Any], scale: Float64) -> Float64:
     """Return products of at most 24 + 7 bits, which float64 holds exactly."""
     with np.errstate(over="ignore", invalid="ignore"):
-        product = numbers * scale
-    _require_finite(product, numbers, f"{row.name}, times 127", name)
-    return np.asarray(product, dtype=np.float64)
-
-
-def _require_finite(rounded: NDArray[Any], values: NDArray[Any], what: str, name: str) -> None:
-    for row, column in np.argwhere(~np.isfinite(rounded))[:1]:
-        place = f"{values[row, column]} in row {row}, column {column}"
-        raise InvalidValueError(name, f"must stay finite in {what}, but holds {place}")
+        return np.asarray(numbers * scale, dtype=np.float64)

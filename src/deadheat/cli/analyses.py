@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,32 +12,31 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.collisions import CollisionTable, checked_reach, collisions_of, counts_of
+from deadheat.analyses import collisions as collision_groups
+from deadheat.analyses import exploit as exploiting
 from deadheat.analyses.confidence.rejecting import confidence_report
-from deadheat.analyses.exploit import SearchOptions, exploit_of
 from deadheat.analyses.gaps import gap_of, split_of
 from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_of
 from deadheat.analyses.index_recall import index_recall_of_truth
 from deadheat.analyses.pooled import NAMES, classes, classification
 from deadheat.analyses.precision_recall import precision_recall
-from deadheat.analyses.quantization import MEASURES, compare_formats_of
+from deadheat.analyses.quantization import MEASURES, compare_formats
 from deadheat.analyses.rounding import FORMATS
 from deadheat.cli import options as shared
 from deadheat.cli import systems
-from deadheat.cli.files import FILE, INTEGER, LINES, PATH, REAL, Choice, Command, option
+from deadheat.cli.files import FILE, INTEGER, LINES, PATH, REAL, Choices, Command, option
 from deadheat.cli.options import deliver, draw, plot, with_options
 from deadheat.cli.shell import bar, note
 from deadheat.engine.distances.registry import DISTANCES, named
 from deadheat.engine.task import Task
-from deadheat.engine.ties.registry import make as make_rule
 from deadheat.errors import FileError, InputError, InvalidValueError
-from deadheat.inputs.files import Layout
+from deadheat.inputs.files import FileLayout
 from deadheat.inputs.ground_truth import Neighbors, looks_swapped, read_neighbors
 from deadheat.inputs.samples import open_labels
+from deadheat.reports.answer import Answer, Panel
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import report_of
-from deadheat.reports.statistics.intervals import level_between
-from deadheat.reports.tables import Table, TabularResult
+from deadheat.reports.statistics.settings import level_between
 from deadheat.support import checks
 from deadheat.support.triple import Triple
 
@@ -55,26 +54,27 @@ _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
         option("Input", "--positive", metavar="LABEL",
             help="Take items of this label as positives, all others as negatives. Default: 1, true, yes or target."),
         option("Ranking", "--ascending", is_flag=True, help="Rank the lowest score first, as of distances."),
-        option("Measure", "-m", "--measures", type=Choice(NAMES, listed=True), default=",".join(NAMES), metavar="NAMES",
-            show_default=False, help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
+        option("Measure", "-m", "--measures", type=Choices(NAMES, listed=True), default=",".join(NAMES),
+            metavar="NAMES", show_default=False,
+            help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
         plot("precision against recall, and the ROC curve,"),
     ],
     shared.TEXTS,
 )  # fmt: skip
 def classify(file: Path, **options: Any) -> None:
-    """Measure the scores of positives and negatives in FILE as one ranking, with what ties leave open.
+    """Measure the scores of positives and negatives in FILE as one ranking, with its bounds over all orders of ties.
 
     FILE is a table (.csv, .tsv, .parquet, ..., or .txt with blanks between its columns) or holds named arrays (.npz,
     ...). A threshold accepts all items of one score or none: best F1, accuracy and the equal error rate are those of
     thresholds that exist.
     """
     scores, labels = (
-        Layout(
+        FileLayout(
             labels_key=options[name], label_column=options[name], header=options["header"], content=name, is_table=True
         )
         for name in ("scores", "labels")
     )
-    found = classification(
+    result = classification(
         shared.numbers_in(file, scores, "item"),
         _classes(file, labels, options["positive"]),
         order="ascending" if options["ascending"] else "descending",
@@ -82,34 +82,34 @@ def classify(file: Path, **options: Any) -> None:
     )
 
     def paint(plots: Any, ax: Any, part: str) -> None:
-        getattr(plots, part)(found if part == "roc" else precision_recall(found.profile, 0), ax=ax)
+        getattr(plots, part)(result if part == "roc" else precision_recall(result.profile, 0), ax=ax)
 
     draw(options["plot"], (4.8, 4.2), paint, ("precision_recall", "roc"), in_row=True)
-    deliver(found, options)
+    deliver(result, options)
 
 
-def _classes(file: Path, layout: Layout, positive: str | None) -> NDArray[Any]:
+def _classes(file: Path, layout: FileLayout, positive: str | None) -> NDArray[Any]:
     """Return the labels in a file, or which of them are the positive one; a name that none has is refused."""
     labels = np.asarray(open_labels(file, "labels", layout))
     text = labels.astype(np.str_)
-    found = checks.few(np.unique(text).tolist())
+    result = checks.few(np.unique(text).tolist())
     if positive is not None and positive not in text:
-        raise FileError(file, f": no label is {positive!r} (--positive); there are {found}")
+        raise FileError(file, f": no label is {positive!r} (--positive); there are {result}")
     if positive is not None:
         return np.asarray(text == positive)
     try:
         return classes(labels, len(labels), "labels", "score")
     except InputError:
-        raise FileError(file, f": labels must be 0 and 1, but are {found}; name one as --positive") from None
+        raise FileError(file, f": labels must be 0 and 1, but are {result}; name one as --positive") from None
 
 
 def _rows(ctx: click.Context, param: click.Parameter, value: str | None) -> slice | None:
     if value is None:
         return None
-    found = re.fullmatch(r"(-?\d{0,18}):(-?\d{0,18})", value)
-    if found is None or "-" in found.groups():
+    result = re.fullmatch(r"(-?\d{0,18}):(-?\d{0,18})", value)
+    if result is None or "-" in result.groups():
         raise click.UsageError(f"--rows must be A:B, such as 0:650 or 650:, but is {value}")
-    return slice(*(int(each) if each else None for each in found.groups()))
+    return slice(*(int(each) if each else None for each in result.groups()))
 
 
 @click.command(cls=Command, example="collisions embeddings.npz --plot collisions.png")
@@ -118,7 +118,7 @@ def _rows(ctx: click.Context, param: click.Parameter, value: str | None) -> slic
     shared.SOURCES,
     [
         option(
-            "Ranking", "--distance", "distances", type=Choice(DISTANCES, listed=True), multiple=True,
+            "Ranking", "--distance", "distances", type=Choices(DISTANCES, listed=True), multiple=True,
             default=("cosine",), metavar="NAMES",
             help=f"Rank by {', '.join(DISTANCES)}; several make a table each.",
         )
@@ -128,7 +128,8 @@ def _rows(ctx: click.Context, param: click.Parameter, value: str | None) -> slic
         option("Ranking", "--within", type=REAL, metavar="EPS", help="Join neighbours in rank at most so far apart."),
         option("Ranking", "--depth", type=INTEGER, metavar="N", help="Look only at the N nearest. Default: all ranks."),
         plot("what is at each query and rank, a picture for each distance,"),
-        option("Output", "--rows", metavar="A:B", callback=_rows, help="Draw queries A to before B. Default: all."),
+        option("Output", "--rows", metavar="A:B", callback=_rows, needs="plot",
+            help="Draw queries A to before B. Default: all."),
     ],
     shared.PLAIN_TEXTS,
 )  # fmt: skip
@@ -142,26 +143,25 @@ def collisions(file: Path, **options: Any) -> None:
     names = dict.fromkeys(name.strip() for name in ",".join(options["distances"]).split(","))
     distances = list(dict.fromkeys(map(named, names)))  # some have several names
     settings = shared.task_settings(options, distance=distances[0])
-    if options["rows"] is not None and options["plot"] is None:
-        raise click.UsageError("--rows goes with --plot")
-    reach = checked_reach(options["within"], options["depth"], make_rule(settings["ties"]))
+    asked = {"within": options["within"], "depth": options["depth"]}
     with shared.opened(file, options, settings) as task:
-        tasks = {name: task.replace(distance=name) for name in distances}
         if options["plot"] is None:
-            found = counts_of(tasks.values(), *reach)
+            result = collision_groups.collisions(task, distances=distances, **asked)
         else:
-            drawn = {name: collisions_of(each, *reach) for name, each in tasks.items()}
+            drawn: dict[str, Any] = {
+                name: collision_groups.collisions(task.replace(distance=name), **asked) for name in distances
+            }
             rules = {name: each.rule for name, each in drawn.items()}
-            found = CollisionTable({name: each.counts for name, each in drawn.items()}, rules)
+            result = collision_groups.CollisionTable({name: each.counts for name, each in drawn.items()}, rules)
 
     def paint(plots: Any, ax: Any, name: str) -> None:
         image = plots.collision_image(drawn[name], ax=ax, rows=options["rows"], legend=len(drawn) == 1)
-        image.set_title(f"{name}, {found.rules[name]}")
+        image.set_title(f"{name}, {result.rules[name]}")
         if name == [*drawn][-1] and len(drawn) > 1:
             plots.collision_legend(ax.figure)
 
-    draw(options["plot"], (6.4, 5.4), paint, tuple(found.rules), in_row=True)
-    deliver(found, options)
+    draw(options["plot"], (6.4, 5.4), paint, tuple(result.rules), in_row=True)
+    deliver(result, options)
 
 
 @click.command(cls=Command, example="confidence embeddings.npz --confidence confidence.txt")
@@ -198,13 +198,13 @@ def confidence(file: Path, **options: Any) -> None:
     with shared.opened(file, {**options, "left_out": left_out}, settings) as task:
         sure, target = (_numbers(file, options, name, len(task.pair.query.labels)) for name in names)
         report = report_of(task, summary)
-    found = confidence_report(report, sure, target)
+    result = confidence_report(report, sure, target)
     draw(
         options["plot"], (6.4, 4.2),
-        lambda plots, ax, of: plots.error_reject(found.curves[of], ax=ax).set_ylabel(f"error of the kept by {of} (%)"),
-        list(found.curves),
+        lambda plots, ax, of: plots.error_reject(result.curves[of], ax=ax).set_ylabel(f"error of the kept by {of} (%)"),
+        list(result.curves),
     )  # fmt: skip
-    deliver(found, options)
+    deliver(result, options)
 
 
 def _numbers(file: Path, options: dict[str, Any], name: str, n_query: int) -> Any:
@@ -214,8 +214,8 @@ def _numbers(file: Path, options: dict[str, Any], name: str, n_query: int) -> An
         return None
     values = shared.read_numbers(path or file, name, key)
     if len(values) != n_query:
-        came = f"{path or file} has {len(values)} for {n_query} queries"
-        raise InvalidValueError(name, f"must have one entry per query, but {came}")
+        got = f"{path or file} has {len(values)} for {n_query} queries"
+        raise InvalidValueError(name, f"must have one entry per query, but {got}")
     return values
 
 
@@ -225,12 +225,12 @@ def _numbers(file: Path, options: dict[str, Any], name: str, n_query: int) -> An
     shared.SOURCES,
     [
         shared.DISTANCE,
-        option("Measure", "--measure", "-m", type=Choice(shared.COMPLETIONS), default="mAP", metavar="NAME",
+        option("Measure", "--measure", "-m", type=Choices(shared.COMPLETIONS), default="mAP", metavar="NAME",
             help="Move this measure."),
     ],
     shared.ORDERS,
     [
-        option("Run", "--tries", type=INTEGER, default=4, metavar="N", help="Search N times in each direction."),
+        option("Run", "--searches", type=INTEGER, default=4, metavar="N", help="Search N times in each direction."),
         option("Run", "--draws", type=INTEGER, default=100, metavar="N", help="Draw N random orders."),
         shared.SEED,
         plot("what orders reach between the bounds"),
@@ -244,11 +244,11 @@ def exploit(file: Path, **options: Any) -> None:
     `deadheat evaluate`. What is found by a search can be reached; what lies between it and the bound is open.
     """
     settings = shared.task_settings(options)
-    search_options = SearchOptions.checked(*(options[name] for name in ("measure", "seed", "tries", "draws")))
+    asked = {name: options[name] for name in ("measure", "seed", "searches", "draws")}
     with shared.opened(file, options, settings) as task:
-        found = exploit_of(task, search_options)
-    draw(options["plot"], (7.2, 1.9), lambda plots, ax, _: plots.order_ranges({file.stem: found}, ax=ax))
-    deliver(found, options)
+        result = exploiting.exploit(task, **asked)
+    draw(options["plot"], (7.2, 1.9), lambda plots, ax, _: plots.order_ranges({file.stem: result}, ax=ax))
+    deliver(result, options)
 
 
 @click.command(cls=Command, example="grouped train.npz --test test.npz --group-size 10")
@@ -257,10 +257,13 @@ def exploit(file: Path, **options: Any) -> None:
     shared.SOURCES,
     [
         option("Input", "--test", type=PATH, metavar="FILE", help="Compare with this test set; FILE is then train."),
-        option("Input", "--test-labels", type=LINES, help="Read the labels of the test set from this file."),
-        option("Input", "--test-gallery", type=PATH, help="Rank these items for the test set. Default: itself."),
-        option("Input", "--test-gallery-labels", type=LINES, help="Read the labels of that gallery from this file."),
-        option("Input", "--test-exclude", type=LINES, multiple=True, metavar="ROWS",
+        option("Input", "--test-labels", type=LINES, needs="test",
+            help="Read the labels of the test set from this file."),
+        option("Input", "--test-gallery", type=PATH, needs="test",
+            help="Rank these items for the test set. Default: itself."),
+        option("Input", "--test-gallery-labels", type=LINES, needs="test_gallery",
+            help="Read the labels of that gallery from this file."),
+        option("Input", "--test-exclude", type=LINES, multiple=True, needs="test", metavar="ROWS",
             help="As --exclude, for the test set."),
     ],
     shared.SCORES,
@@ -283,7 +286,7 @@ def grouped(file: Path, **options: Any) -> None:
     FILE, its labels and a gallery are given as to `deadheat evaluate`; by default the measure is Hit@1. With --test,
     the gap between the two sets, in groups and plain, has an interval, a margin of error and a bound.
     """
-    of_test, test = _of_test(options), options["test"]
+    test, of_test = options["test"], options | {name.removeprefix("test_"): options[name] for name in _TEST}
     settings, summary = shared.task_settings(options), shared.summary_options(options, measures=("Hit@1",))
     drawing = Drawing.checked(*(options[name] for name in ("group_size", "seed", "draws")))
     level = level_between(options["confidence_level"])
@@ -293,32 +296,30 @@ def grouped(file: Path, **options: Any) -> None:
         sets = {"train" if test else file.stem: _opened(file, options, settings)}
         if test is not None:
             sets["test"] = _opened_test(test, of_test, settings)
-        found = _found(sets, drawing, summary, splits)
+        result = _found(sets, drawing, summary, splits)
     draw(
-        options["plot"], (6.4, 1.2 + 0.8 * len(found.groups)),
-        lambda plots, ax, name: plots.group_values(found.groups, name, confidence_level=level, ax=ax),
+        options["plot"], (6.4, 1.2 + 0.8 * len(result.groups)),
+        lambda plots, ax, name: plots.group_values(result.groups, name, confidence_level=level, ax=ax),
         summary.measures,
     )  # fmt: skip
-    deliver(found, options, confidence_level=level)
+    deliver(result, options, confidence_level=level)
 
 
 @dataclass(frozen=True)
-class Found(TabularResult):
+class GroupedAnswer(Answer):
     """The results of a run: by kind, one result or one for each measure; `groups` has the reports on all sets."""
 
-    parts: Mapping[str, TabularResult | Mapping[str, TabularResult]]
+    parts: Mapping[str, Answer | Mapping[str, Answer]]
     groups: Mapping[str, GroupedReport]
 
     @property
-    def results(self) -> list[TabularResult]:
+    def results(self) -> list[Answer]:
         return [
-            result
-            for part in self.parts.values()
-            for result in ([part] if isinstance(part, TabularResult) else part.values())
+            result for part in self.parts.values() for result in ([part] if isinstance(part, Answer) else part.values())
         ]
 
-    def tables(self, **options: Any) -> list[Table]:
-        return [table for result in self.results for table in result.tables(**options)]
+    def panels(self, **options: Any) -> list[Panel]:
+        return [panel for result in self.results for panel in result.panels(**options)]
 
     def notes(self) -> list[str]:
         return list(dict.fromkeys(note for result in self.results for note in result.notes()))
@@ -326,13 +327,13 @@ class Found(TabularResult):
     def to_dict(self, **options: Any) -> dict[str, Any]:
         return {
             name: part.to_dict(**options)
-            if isinstance(part, TabularResult)
+            if isinstance(part, Answer)
             else {"measures": {measure: _with_values(result.to_dict(**options)) for measure, result in part.items()}}
             for name, part in self.parts.items()
         }
 
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        return self.results[0].columns()
+    def data(self, **options: Any) -> Panel:
+        return self.results[0].data(**options)
 
 
 def _with_values(content: dict[str, Any]) -> dict[str, Any]:
@@ -340,9 +341,9 @@ def _with_values(content: dict[str, Any]) -> dict[str, Any]:
     return {end: content["grouped"][end] for end in Triple._fields} | content
 
 
-def _found(sets: Mapping[str, Task], drawing: Drawing, summary: SummaryOptions, splits: int | None) -> Found:
+def _found(sets: Mapping[str, Task], drawing: Drawing, summary: SummaryOptions, splits: int | None) -> GroupedAnswer:
     """Compute all results that were asked for; each pass is made once for all measures."""
-    parts: dict[str, TabularResult | Mapping[str, TabularResult]] = {}
+    parts: dict[str, Answer | Mapping[str, Answer]] = {}
     (name, task), *more = sets.items()
     measures = summary.measures
     if splits is not None:
@@ -356,17 +357,7 @@ def _found(sets: Mapping[str, Task], drawing: Drawing, summary: SummaryOptions, 
         groups = {name: report}
     if splits is not None:
         parts["halves"] = {measure: replace(halves, measure=measure) for measure in measures}
-    return Found(parts, groups)
-
-
-def _of_test(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of the test set under the names of those of FILE."""
-    given = [name for name in _TEST if options[name]]
-    if options["test"] is None and given:
-        raise click.UsageError(f"--{given[0].replace('_', '-')} goes with --test")
-    if options["test_gallery_labels"] is not None and options["test_gallery"] is None:
-        raise click.UsageError("--test-gallery-labels goes with --test-gallery")
-    return options | {name.removeprefix("test_"): options[name] for name in _TEST}
+    return GroupedAnswer(parts, groups)
 
 
 def _opened(file: Path, options: dict[str, Any], settings: dict[str, Any], remedy: str | None = None) -> Task:
@@ -417,18 +408,18 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
     if true.distances is None and (options["distances"] or options["tolerance"] or options["similarity"]):
         more = "" if options["distances"] else "; --distances FILE names them"
         raise click.UsageError(f"{options['distances'] or truth} has no distances{more}")
-    found = {path: read_neighbors(path) for path in files}
-    lacking = next((path for path, each in found.items() if each.ids is None), None)
+    result = {path: read_neighbors(path) for path in files}
+    lacking = next((path for path, entry in result.items() if entry.ids is None), None)
     if lacking is not None:
         raise click.UsageError(f"{lacking} has no ids")
     if options["similarity"]:
-        true, found = true.negated(), {path: each.negated() for path, each in found.items()}
+        true, result = true.negated(), {path: entry.negated() for path, entry in result.items()}
     k, tolerance = options["k"], options["tolerance"]
-    for path, each in found.items():
-        odd = looks_swapped(true, each, k, tolerance)
+    for path, entry in result.items():
+        odd = looks_swapped(true, entry, k, tolerance)
         if odd is not None:
             note(f"warning: {path} has {odd}, unlike {truth}: is {truth} the ground truth? It goes first")
-    returned = dict(zip(names, (found[path].ids for path in files), strict=True))
+    returned = dict(zip(names, (result[path].ids for path in files), strict=True))
     deliver(index_recall_of_truth(returned, true.ids, true.distances, k, tolerance=tolerance), options)
 
 
@@ -442,9 +433,9 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
     shared.SOURCES,
     shared.RANKING,
     [
-        option("Ranking", "--formats", "-f", type=Choice(FORMATS, listed=True), multiple=True, metavar="NAMES",
+        option("Ranking", "--formats", "-f", type=Choices(FORMATS, listed=True), multiple=True, metavar="NAMES",
             help="Convert to these formats, such as fp16,int8,binary; can be repeated."),
-        option("Ranking", "--base", type=Choice(FORMATS), metavar="NAME",
+        option("Ranking", "--base", type=Choices(FORMATS), metavar="NAME",
             help="Compare with this format. Default: the embeddings as they are."),
         option("Ranking", "--threshold", default="0", metavar="X",
             help="Make a bit 1 above this value, or above the mean or median of its column."),
@@ -461,16 +452,17 @@ def quantization(file: Path, **options: Any) -> None:
     FILE and its labels are given as to `deadheat evaluate`, and are taken into memory. The difference of each format to
     the embeddings as they are has a confidence interval, and is compared query by query.
     """
-    of_task, summary = shared.task_settings(options), shared.summary_options(options, measures=MEASURES)
-    settings = {key: options[key] for key in ("base", "resample", "confidence_level", "seed")}
+    of_task = shared.task_settings(options)
+    settings = {key: options[key] for key in ("base", "singletons", "average", "resample", "confidence_level", "seed")}
+    settings["measures"] = shared.summary_options(options, measures=MEASURES).measures
     settings |= {"formats": ",".join(options["formats"]) or None, "threshold": _threshold(options["threshold"])}
     with shared.opened(file, options, of_task) as task:
-        found = compare_formats_of(task, summary, **settings)
+        result = compare_formats(task, **settings)
     draw(
-        options["plot"], (6.4, 3.4), lambda plots, ax, name: plots.measure_against_bytes(found, name, ax=ax),
-        found.measures,
+        options["plot"], (6.4, 3.4), lambda plots, ax, name: plots.measure_against_bytes(result, name, ax=ax),
+        result.measures,
     )  # fmt: skip
-    deliver(found, options)
+    deliver(result, options)
 
 
 def _threshold(text: str) -> float | str:

@@ -38,13 +38,7 @@ can promise, the expectation is what guessing at random earns, and the upper bou
 
 
 def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Load scikit-learn's handwritten digits: rows (1797, 64) of grey levels from 0 to 16, and the digit of each row.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If scikit-learn is not installed.
-    """
+    """Load scikit-learn's handwritten digits: rows (1797, 64) of grey levels from 0 to 16, and the digit of each."""
     try:
         datasets = require("sklearn.datasets", "demo", "the demo")
     except MissingPackageError as error:

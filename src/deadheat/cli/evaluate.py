@@ -17,11 +17,11 @@ from deadheat.support import checks
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from deadheat.analyses import collisions as searches
+    from deadheat.analyses import collisions as collision_groups
     from deadheat.plots import pages
     from deadheat.trust.receipts import receipt as receipts
 else:
-    pages, receipts, searches = map(
+    pages, receipts, collision_groups = map(
         lazy, ("deadheat.plots.pages", "deadheat.trust.receipts.receipt", "deadheat.analyses.collisions")
     )
 
@@ -39,11 +39,11 @@ else:
     shared.TEXTS,
     [
         shared.html("Write a shareable report (HTML) to OUT."),
-        option("Output", "--confidence", type=LINES, metavar="FILE",
+        option("Output", "--confidence", type=LINES, needs="html", metavar="FILE",
             help="Show in --html what the model's confidences in this file are worth: .npy, or one a line."),
         option("Output", "--confidence-key", metavar="NAME",
             help="Take the confidences from this array or column of that file. Default: confidence, or the only one."),
-        option("Output", "--collisions", type=INTEGER, metavar="N",
+        option("Output", "--collisions", type=INTEGER, needs="html", metavar="N",
             help="Show in --html the collisions among each query's N nearest; slow."),
         option("Output", "--receipt", type=Output(), metavar="OUT",
             help="Write a receipt (JSON) to OUT, which `deadheat verify` checks."),
@@ -63,12 +63,9 @@ def evaluate(file: Path, **options: Any) -> None:
     .npy files, or under the name ids in files that have names. With ids, equal ones are the same item.
     """
     profile, html, path = (options[name] for name in ("save_profile", "html", "confidence"))
-    if html is not None:
-        confidence = None if path is None else shared.read_numbers(path, "confidence", options["confidence_key"])
-        if options["collisions"] is not None:
-            checks.positive_integer(options["collisions"], "collisions")
-    elif (path, options["collisions"]) != (None, None):
-        raise click.UsageError("--confidence and --collisions go with --html")
+    confidence = None if path is None else shared.read_numbers(path, "confidence", options["confidence_key"])
+    if options["collisions"] is not None:
+        checks.positive_integer(options["collisions"], "collisions")
     if profile is not None and profile.exists() and not profile.is_file():
         raise click.ClickException(f"cannot write {profile}: a profile must be a regular file")
     settings = shared.task_settings(options, checkpoint=options["checkpoint"])
@@ -82,9 +79,9 @@ def evaluate(file: Path, **options: Any) -> None:
         report.profile.save(profile.resolve())
     if html is not None:
         depth = options["collisions"]
-        found = None if depth is None else searches.collisions(task, depth=depth)
+        result = None if depth is None else collision_groups.collisions(task, depth=depth)
         about = about_page(file, *filter(None, [options["gallery"]]))
-        page = pages.html_report(report, title=file.name, about=about, confidence=confidence, collisions=found)
+        page = pages.html_report(report, title=file.name, about=about, confidence=confidence, collisions=result)
         write_page(html, page)
     if options["receipt"] is not None:
         receipts.receipt_of(report, task).save(options["receipt"])

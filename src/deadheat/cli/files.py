@@ -1,7 +1,7 @@
 """Types of arguments and options: numbers, files that are read, and files that are written without losing others.
 
 An output replaces no file and is not written into a folder that is read, unless `--force` allows it. `Command` checks
-that before it runs, for all parameters that are an `Output`; the parameters that are another `Source` are the inputs.
+that before it runs, for all parameters that are an `Output`; the other parameters that are a `FileArgument` are inputs.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from deadheat.cli.shell import STDIN, STDOUT, Verbosity, check_output, in_words_of, note
-from deadheat.inputs.files import fitting, held
+from deadheat.cli.shell import STDIN, STDOUT, Verbosity, check_output, flags_of, note
+from deadheat.inputs.files import held
 from deadheat.support import checks
+from deadheat.support.arguments import spelled
 
 
-class Source(click.Path):
+class FileArgument(click.Path):
     """A file or a folder that is read; with `alone`, "-" is standard input, and text without commas has that ending."""
 
     def __init__(self, alone: str = "") -> None:
@@ -39,7 +41,7 @@ class Source(click.Path):
         return super().convert(value, param, ctx)
 
 
-class Choice(click.Choice):  # type: ignore[type-arg]
+class Choices(click.Choice):  # type: ignore[type-arg]
     """Values that the help lists and the shell completes; the library knows other names of some and refuses the rest.
 
     With `listed`, several may stand in one word, with commas between them.
@@ -66,12 +68,12 @@ class Whole(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.
         self.least, self.most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        found = int(value) if re.fullmatch(r"[+-]?[0-9]{1,4000}", str(value)) else None
-        if found is None or not self.least <= found <= self.most:
+        result = int(value) if re.fullmatch(r"[+-]?[0-9]{1,4000}", str(value)) else None
+        if result is None or not self.least <= result <= self.most:
             least = f" of at least {self.least}" if self.least > -math.inf else ""
             allowed = least if self.most == math.inf else f" from {self.least} to {self.most}"
-            return _refuse(f"must be an integer{allowed}", value if found is None else found, param, ctx)
-        return found
+            return _refuse(f"must be an integer{allowed}", value if result is None else result, param, ctx)
+        return result
 
 
 class Real(click.ParamType):  # type: ignore[type-arg]
@@ -81,13 +83,13 @@ class Real(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         with suppress(ValueError):
-            found = float(value if str(value).isascii() and "_" not in str(value) else "")
-            if math.isfinite(found):
-                return found
+            result = float(value if str(value).isascii() and "_" not in str(value) else "")
+            if math.isfinite(result):
+                return result
         return _refuse("must be a finite number", value, param, ctx)
 
 
-PATH, LINES, FILE = Source(".csv"), Source(".txt"), Source()  # FILE is no text
+PATH, LINES, FILE = FileArgument(".csv"), FileArgument(".txt"), FileArgument()  # FILE is no text
 INTEGER, REAL = Whole(), Real()
 SEED, THREADS = Whole(0), Whole(1, checks.MOST_THREADS)
 
@@ -97,7 +99,7 @@ def _refuse(rule: str, value: Any, param: click.Parameter | None, ctx: click.Con
     raise click.UsageError(f"{name} {rule}, but is {checks.shown(value)}", ctx)
 
 
-class Output(Source):
+class Output(FileArgument):
     """A file to write; if it is text, also standard output, by any name."""
 
     def __init__(self, *, is_text: bool = False) -> None:
@@ -118,12 +120,12 @@ GROUPS = ("Input", "TREC run", "Ranking", "Measure", "Statistics", "Output", "Ru
 
 
 class Option(click.Option):
-    """An option that the help shows in one of the groups."""
+    """An option that the help shows in one of the groups, and that `needs` another one, by its name."""
 
-    def __init__(self, *args: Any, group: str, **settings: Any) -> None:
+    def __init__(self, *args: Any, group: str, needs: str = "", **settings: Any) -> None:
         settings.setdefault("show_default", settings.get("default") not in (None, ""))
         super().__init__(*args, **settings)
-        self.group = group
+        self.group, self.needs = group, needs
 
 
 def option(group: str, *names: str, **settings: Any) -> Any:
@@ -162,20 +164,21 @@ class Command(click.Command):
                     formatter.write_dl(rows)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        with in_words_of(self):
+        with spelled(flags_of(self)):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with in_words_of(self):
+        with spelled(flags_of(self)):
             return self._checked_and_run(ctx)
 
     def _checked_and_run(self, ctx: click.Context) -> Any:
         force, quiet, verbose = (ctx.params.pop(name, False) for name in ("any_output", "quiet", "verbose"))
         Verbosity.level = -1 if quiet else int(verbose)
+        self._require_needed(ctx)
         self._read_standard_input(ctx)
         paths = list(self._paths(ctx))
         outputs = [path for source, path in paths if isinstance(source, Output)]
-        inputs = [Path(file) for source, path in paths if not isinstance(source, Output) for file in fitting(path)]
+        inputs = [path for source, path in paths if not isinstance(source, Output)]
         _check_places(outputs)
         for path in outputs:
             if path != STDOUT:
@@ -187,26 +190,33 @@ class Command(click.Command):
         note(f"{ctx.command_path}: {time.perf_counter() - start:.2f} s", level=1)
         return status
 
+    def _require_needed(self, ctx: click.Context) -> None:
+        for param in self.params:
+            is_given = ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+            if isinstance(param, Option) and param.needs and is_given and not ctx.params[param.needs]:
+                flag = next(max(other.opts, key=len) for other in self.params if other.name == param.needs)
+                raise click.UsageError(f"{param.opts[0]} goes with {flag}")
+
     def _read_standard_input(self, ctx: click.Context) -> None:
         """Replace "-" by a path that stands for the text of standard input."""
         places = [
-            (param.name or "", param.type, place)
+            (param.name or "", param.type, index)
             for param in self.params
-            if isinstance(param.type, Source) and param.type.alone
-            for place, path in enumerate(_each(ctx.params.get(param.name or "")))
+            if isinstance(param.type, FileArgument) and param.type.alone
+            for index, path in enumerate(_each(ctx.params.get(param.name or "")))
             if path == STDIN
         ]
         if len(places) > 1:
             raise click.UsageError("standard input (-) can be read only once", ctx)
         if places and (ctx.params.get("public") or ctx.params.get("untrusted")):
             raise click.UsageError("standard input (-) is not read here, as each FILE has a process of its own", ctx)
-        for name, source, place in places:
+        for name, source, index in places:
             path, value = ctx.with_resource(_standard_input(source.alone)), ctx.params[name]
-            ctx.params[name] = (*value[:place], path, *value[place + 1 :]) if isinstance(value, tuple) else path
+            ctx.params[name] = (*value[:index], path, *value[index + 1 :]) if isinstance(value, tuple) else path
 
-    def _paths(self, ctx: click.Context) -> Iterator[tuple[Source, Path]]:
+    def _paths(self, ctx: click.Context) -> Iterator[tuple[FileArgument, Path]]:
         for param in self.params:
-            if isinstance(param.type, Source):
+            if isinstance(param.type, FileArgument):
                 for path in _each(ctx.params.get(param.name or "")):
                     yield param.type, path
 
@@ -247,9 +257,7 @@ def _check_places(paths: Sequence[Path]) -> None:
 def _check_loss(path: Path, inputs: Sequence[Path]) -> None:
     """Refuse to overwrite a file, whatever it holds, and to write into a folder that is read."""
     if path.is_file():
-        is_read = any(other.exists() and path.samefile(other) for other in inputs)
-        what = "it is one of the input files" if is_read else "it is there already"
-        raise click.ClickException(f"cannot write {path}: {what} (--force overwrites it)")
+        raise click.ClickException(f"cannot write {path}: it is there already (--force overwrites it)")
     for other in inputs:
         if other.is_dir() and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(other)):
             raise click.ClickException(f"cannot write {path}: it is in {other}, which is read (--force writes it)")

@@ -39,24 +39,26 @@ _ENVIRONMENT = {
     "MALLOC_ARENA_MAX": "2",  # glibc reserves 64 MB of address space for each
 }
 
-OPTIONS = (
-    option("Run", "--memory", type=REAL, default=4.0, metavar="GIB",
-        help="Give the process of a FILE so much address space, and let it write no larger file."),
-    option("Run", "--time", "seconds", type=REAL, default=600.0, metavar="SECONDS",
-        help="End the process of a FILE after so long, or as long on each core."),
-    option("Run", "--isolated", is_flag=True, hidden=True, help="Read FILE in this process, which has these limits."),
-)  # fmt: skip
+
+def options(switch: str) -> tuple[Any, ...]:
+    """Return the options of limits, of a command whose option `switch` gives files a process of their own."""
+    return (
+        option("Run", "--memory", type=REAL, default=4.0, needs=switch, metavar="GIB",
+            help="Give the process of a FILE so much address space, and let it write no larger file."),
+        option("Run", "--time", "seconds", type=REAL, default=600.0, needs=switch, metavar="SECONDS",
+            help="End the process of a FILE after so long, or as long on each core."),
+        option("Run", "--isolated", is_flag=True, hidden=True,
+            help="Read FILE in this process, which has these limits."),
+    )  # fmt: skip
 
 
 class Died(click.ClickException):
     """Error of a process that ended without an answer; the message says why."""
 
 
-def check(options: dict[str, Any], switch: str) -> None:
-    """Refuse limits without the option that isolates, and limits that no process can have."""
+def require_positive(options: dict[str, Any]) -> None:
+    """Refuse limits that no process can have."""
     for name, flag in (("memory", "--memory"), ("seconds", "--time")):
-        if _is_given(name) and not options[switch]:
-            raise click.UsageError(f"{flag} goes with --{switch}")
         if options[name] <= 0:
             raise click.UsageError(f"{flag} must be positive, but is {options[name]:g}")
 
@@ -80,13 +82,7 @@ def words_of(options: dict[str, Any]) -> list[str]:
 
 
 def run(words: Sequence[str], file: Path, options: dict[str, Any], *, quiet: bool = True) -> tuple[int, bytes]:
-    """Run the running command with other options and one file in a process of its own; return its status and output.
-
-    Raises
-    ------
-    Died
-        If it took too long, was ended by a signal, or printed more than `MOST_BYTES`.
-    """
+    """Run the running command with other options and one file in a process of its own; return its status and output."""
     memory, seconds = options["memory"], options["seconds"]
     command = [sys.executable, "-P", "-m", "deadheat", str(click.get_current_context().command.name), "--isolated"]
     command += ["--quiet"] * (Verbosity.level < 0)

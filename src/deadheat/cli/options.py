@@ -16,25 +16,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.cli import files
-from deadheat.cli.files import INTEGER, LINES, PATH, REAL, THREADS, Choice, Output, option
+from deadheat.cli.files import INTEGER, LINES, PATH, REAL, THREADS, Choices, Output, option
 from deadheat.cli.shell import STDOUT, bar, note, output, say
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances.registry import DISTANCES
 from deadheat.engine.exact import ALIASES, FORMATS
-from deadheat.engine.task import Task
+from deadheat.engine.task import Task, task_of_pair
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import FileError, InputError
-from deadheat.inputs.files import Layout, usual_names
+from deadheat.inputs.files import FileLayout, usual_names
 from deadheat.inputs.formats.tables import is_number
 from deadheat.inputs.labels import common_kind
 from deadheat.inputs.samples import Pair, open_labels, open_pair
 from deadheat.measures.names import FAMILIES
 from deadheat.reports import export
+from deadheat.reports.answer import Answer
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.report import Report
-from deadheat.reports.tables import DIGITS, TabularResult, decimals
+from deadheat.reports.tables import DIGITS, decimals
 from deadheat.support.lazy import require
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -44,19 +45,19 @@ _PICTURES = (".png", ".pdf", ".svg")
 COMPLETIONS = [row.name + end for row in FAMILIES for end in _CUTOFFS.get(row.cutoff, ("",))]  # of names of measures
 
 PARTS = ("labels", "gallery", "gallery_labels")
-_IDS = Layout(labels_key="ids", label_column="ids")  # where a file has more than that
+_IDS = FileLayout(labels_key="ids", label_column="ids")  # where a file has more than that
 
 FILES = (
     option("Input", "--labels", type=LINES,
         help="Read labels from this file: .npy, .npz, .txt (one a line), .csv ...  Default: from FILE itself."),
     option("Input", "--gallery", type=PATH,
         help="Rank the items of this file. Default: rank those of FILE itself, leaving each query out."),
-    option("Input", "--gallery-labels", type=LINES, help="Read the gallery's labels from this file."),
+    option("Input", "--gallery-labels", type=LINES, needs="gallery", help="Read the gallery's labels from this file."),
 )  # fmt: skip
 EXCLUDE = (
     option("Input", "--exclude", type=LINES, multiple=True, metavar="ROWS",
         help="Leave each query out of the gallery: the file has the row of the gallery that each query is, from 0, or "
-        "-1 for none. Give it twice for files with the ids of queries and gallery."),
+        "-1 for none. Repeat the option to give ids: first a file of query ids, then one of gallery ids."),
 )  # fmt: skip
 HEADER = option(
     "Input", "--header/--no-header", default=None,
@@ -75,28 +76,28 @@ LAYOUT = (
         help="Leave such columns of a table out of the embedding, as id or fold; can be repeated."),
 )  # fmt: skip
 RELEVANCE = option(
-    "Ranking", "--relevance", type=Choice(["any", "same", "count"]),
+    "Ranking", "--relevance", type=Choices(["any", "same", "count"]),
     help="Of several labels a row, take as relevant what shares any, has the same, or by the count. Default: any.",
 )  # fmt: skip
 SOURCES = (*FILES, *EXCLUDE, *LAYOUT, RELEVANCE)
-DISTANCE = option("Ranking", "--distance", type=Choice(DISTANCES), default="cosine", help="Rank by this distance.")
+DISTANCE = option("Ranking", "--distance", type=Choices(DISTANCES), default="cosine", help="Rank by this distance.")
 MEASURES = option(
-    "Measure", "--measure", "-m", "measures", type=Choice(COMPLETIONS, listed=True), multiple=True, metavar="NAMES",
+    "Measure", "--measure", "-m", "measures", type=Choices(COMPLETIONS, listed=True), multiple=True, metavar="NAMES",
     help="Compute these measures, such as mAP,Hit@1; can be repeated. `deadheat --measures` lists all.",
 )  # fmt: skip
 SCORES = (DISTANCE, MEASURES)
 _TIES_OF = option(
-    "Ranking", "--ties-of", type=Choice(["similarity", "distance"]), metavar="VALUE",
+    "Ranking", "--ties-of", type=Choices(["similarity", "distance"]), metavar="VALUE",
     help="Round the similarity or the distance, with --ties float16 and the like.",
 )  # fmt: skip
 TIES = (
-    option("Ranking", "--ties", type=Choice(["exact", *FORMATS, "tolerance=EPS"]), default="exact",
+    option("Ranking", "--ties", type=Choices(["exact", *FORMATS, "tolerance=EPS"]), default="exact",
         help="Tie items whose exact distances are equal, or equal once rounded; tolerance=1e-6 gives bounds for "
         "distances that may be off by so much."),
     _TIES_OF,
 )  # fmt: skip
 _SINGLETONS = option(
-    "Measure", "--singletons", type=Choice(get_args(Singletons)), default="skip",
+    "Measure", "--singletons", type=Choices(get_args(Singletons)), default="skip",
     help="Count a query without a relevant item as this.",
 )  # fmt: skip
 THREADS_OPTION = option("Run", "--threads", type=THREADS, metavar="N", help="Use N threads. Default: all cores.")
@@ -105,26 +106,26 @@ DEVICE_OPTION = option(
     help="Multiply and count with PyTorch on this card: cuda or cuda:1. Default: cpu, the compiled core.",
 )  # fmt: skip
 SCORE_TIES = option(
-    "Ranking", "--ties", type=Choice(["exact", *FORMATS, "float64", "tolerance=EPS"]), default="exact",
+    "Ranking", "--ties", type=Choices(["exact", *FORMATS, "float64", "tolerance=EPS"]), default="exact",
     help="Tie scores that are equal, or equal once rounded, as float32 for pytrec_eval; tolerance=1e-6 gives bounds.",
 )  # fmt: skip
 GROUPS = (_SINGLETONS, THREADS_OPTION)  # of measures inside groups
 ORDERS = (  # of whole rankings in tie groups, which a tolerance does not have
-    option("Ranking", "--ties", type=Choice(["exact", *FORMATS]), default="exact",
+    option("Ranking", "--ties", type=Choices(["exact", *FORMATS]), default="exact",
         help="Tie items whose exact distances are equal, or equal once rounded."),
     _TIES_OF,
     THREADS_OPTION,
 )  # fmt: skip
 MEANS = (
     _SINGLETONS,
-    option("Measure", "--average", type=Choice(get_args(Average)), default="query",
+    option("Measure", "--average", type=Choices(get_args(Average)), default="query",
         help="Take the mean over queries, or over the means of the classes."),
     THREADS_OPTION,
     DEVICE_OPTION,
 )  # fmt: skip
 RANKING = (*SCORES, *TIES, *MEANS)
 RESAMPLE = option(
-    "Statistics", "--resample", type=Choice(get_args(Average)),
+    "Statistics", "--resample", type=Choices(get_args(Average)),
     help="Draw these as independent units. Default: class for leave one out, else query.",
 )  # fmt: skip
 LEVEL = option(
@@ -138,8 +139,8 @@ def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command],
     """Give a command options, in this order."""
 
     def give(command: Command) -> Command:
-        for each in reversed([each for group in groups for each in group]):
-            command = each(command)
+        for entry in reversed([entry for group in groups for entry in group]):
+            command = entry(command)
         return command
 
     return give
@@ -162,12 +163,12 @@ def task_settings(options: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def ties_of(options: dict[str, Any]) -> str | Ties:
     """Return the meaning of `--ties` and, where there is such an option, `--ties-of`, as `deadheat.Task` takes it."""
-    text, of = options["ties"], options.get("ties_of")
+    text, rounded = options["ties"], options.get("ties_of")
     kind, _, amount = text.partition("=")
-    if of is not None and kind.lower() not in {*FORMATS, *ALIASES}:
+    if rounded is not None and kind.lower() not in {*FORMATS, *ALIASES}:
         raise click.UsageError(f"--ties-of goes with --ties {', '.join(FORMATS)}, but got --ties {text}")
     if kind != "tolerance":
-        return text if of is None else Rounded(text, of=of)
+        return text if rounded is None else Rounded(text, of=rounded)
     try:
         eps = math.nan if "_" in amount else float(amount)
     except ValueError:
@@ -179,9 +180,7 @@ def ties_of(options: dict[str, Any]) -> str | Ties:
 
 def open_files(file: Path, options: dict[str, Any]) -> Pair:
     """Open the queries and the gallery in the files that the options name."""
-    if options["gallery_labels"] is not None and options["gallery"] is None:
-        raise click.UsageError("--gallery-labels goes with --gallery")
-    layout = Layout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
+    layout = FileLayout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
     columns, drop = (tuple(options[key]) or None for key in ("columns", "drop"))
     layout = layout._replace(left_out=tuple(options.get("left_out", ())), columns=columns, drop=drop)
     pair = open_pair(file, *(options[key] for key in PARTS), layout=layout)
@@ -212,7 +211,7 @@ def open_task(file: Path, options: dict[str, Any], settings: dict[str, Any], rem
     """Return the task of the files that the options name; `remedy` says what to do about queries in the gallery."""
     pair, files = open_files(file, options), [file, *filter(None, [options["gallery"]])]
     title = " and ".join(map(str, files))
-    return Task.of_pair(pair, files=title, remedy=remedy, exclude=own_rows(options), **settings)
+    return task_of_pair(pair, files=title, remedy=remedy, exclude=own_rows(options), **settings)
 
 
 @contextmanager
@@ -237,17 +236,17 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
 
 def read_numbers(path: Path, name: str, key: str | None = None) -> NDArray[Any]:
     """Read a number for each query from a file: one a line, or an array or column that is not the labels."""
-    return numbers_in(path, Layout(labels_key=key, label_column=key, content=name), "query")
+    return numbers_in(path, FileLayout(labels_key=key, label_column=key, content=name), "query")
 
 
-def numbers_in(path: Path, layout: Layout, of: str) -> NDArray[Any]:
+def numbers_in(path: Path, layout: FileLayout, unit: str) -> NDArray[Any]:
     """Return the numbers in a file, one for each query or item."""
     values = np.asarray(open_labels(path, layout.content, layout))
     if values.dtype.kind in "biuf":
         return values
     for row, value in enumerate(values.tolist()):
         if not (isinstance(value, (str, bytes, int, float)) and is_number(value)):
-            raise FileError(path, f" must hold a number for each {of}, but entry {row} is no number")
+            raise FileError(path, f" must hold a number for each {unit}, but entry {row} is no number")
     return np.array(list(map(float, values.tolist())))
 
 
@@ -353,7 +352,7 @@ def asked(options: dict[str, Any]) -> list[Path | None]:
     return [options["json_out"], options["markdown"], options["latex"]]
 
 
-def deliver(result: TabularResult, options: dict[str, Any], **content: Any) -> None:
+def deliver(result: Answer, options: dict[str, Any], **content: Any) -> None:
     """Write the texts that are asked for, and then print one of them or the table; `content` selects their content."""
     shown = {key: options[key] for key in ("digits",) if key in options} | content
     made = [(result.to_json, content), (result.to_markdown, shown), (result.to_latex, shown)]

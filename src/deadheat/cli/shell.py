@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from typing import IO, Any, Literal, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
-from deadheat.errors import MOST, FileError, InputError, printable
+from deadheat.errors import MOST, printable
 from deadheat.support.atomic import is_special, replacing
 from deadheat.support.lazy import difflib, lazy, tempfile
 from deadheat.support.progress import Bar
@@ -37,7 +36,7 @@ class Verbosity:
     level = 0  # -1, 0, 1
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group whose help has sections of commands, with a sentence each, and which suggests the one that was meant."""
 
     def groups(self, ctx: click.Context) -> dict[str, dict[str, str]]:
@@ -53,8 +52,8 @@ class Group(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         commands = {name: text for group in self.groups(ctx).values() for name, text in group.items()}
-        found = {name: text for name, text in commands.items() if name.startswith(incomplete)}
-        return [CompletionItem(name, help=text) for name, text in found.items()] + click.Command.shell_complete(
+        result = {name: text for name, text in commands.items() if name.startswith(incomplete)}
+        return [CompletionItem(name, help=text) for name, text in result.items()] + click.Command.shell_complete(
             self, ctx, incomplete
         )
 
@@ -66,7 +65,7 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class Program(Group):
+class Program(CommandGroup):
     """A group of commands that ends any error with one line on standard error and exit status 2."""
 
     def main(self, *args: Any, **options: Any) -> Any:
@@ -82,32 +81,12 @@ class Program(Group):
 
 def flags_of(command: click.Command) -> dict[str, str]:
     """Map the arguments of the library to the options of a command that set them: group_size to ``--group-size``."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for param in command.params:
         if isinstance(param, click.Option):
             flag = "/".join(max(opts, key=len) for opts in (param.opts, param.secondary_opts) if opts)
-            found |= dict.fromkeys((param.name or "", max(param.opts, key=len).strip("-").replace("-", "_")), flag)
-    return found
-
-
-def in_flags(text: str, command: click.Command | None) -> str:
-    """Replace arguments, such as ``exclude=``, in a message of the library by options of the command."""
-    flags = {} if command is None else flags_of(command)
-    return re.sub(r"\b([a-z][a-z_]*)=(?=[\s,;:)]|$)", lambda found: flags.get(found[1], found[0]), text)
-
-
-@contextmanager
-def in_words_of(command: click.Command) -> Iterator[None]:
-    """Name options of the command in errors that name arguments of the library."""
-    try:
-        yield
-    except InputError as error:
-        title, rule = error.args
-        flags, pattern = flags_of(command), r"(^| and )([a-z][a-z_]*)\b"
-        title = re.sub(pattern, lambda found: found[1] + flags.get(found[2], found[2]), title)
-        raise type(error)(title, in_flags(rule, command)) from None
-    except FileError as error:
-        raise FileError(error.path, in_flags(error.args[1], command)) from None
+            result |= dict.fromkeys((param.name or "", max(param.opts, key=len).strip("-").replace("-", "_")), flag)
+    return result
 
 
 def say(text: str) -> None:
@@ -145,13 +124,7 @@ def _encodable(text: str) -> str | bytes:
 
 
 def check_output(path: Path) -> None:
-    """Make sure, before long work, that a file can be written, without leaving anything behind.
-
-    Raises
-    ------
-    click.ClickException
-        If it is a folder, or cannot be written.
-    """
+    """Make sure, before long work, that a file can be written, without leaving anything behind."""
     if path.is_dir():
         raise click.ClickException(f"cannot write {path}: it is a folder")
     with _written(path):
@@ -163,7 +136,7 @@ def check_output(path: Path) -> None:
 
 @contextmanager
 def output(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to write: a regular one whole or not at all, a device or a pipe as it is."""
+    """Open a file to write, as `replacing` does."""
     with _written(path), replacing(path) as file:
         yield file
 
@@ -212,7 +185,7 @@ def _errors_in_one_line() -> Iterator[None]:
 def _warnings_in_one_line() -> Iterator[None]:
     """Print warnings without the line of the program that warns."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: note(f"warning: {in_flags(str(message), _running())}")
+        warnings.showwarning = lambda message, *_: note(f"warning: {message}")
         yield
 
 
@@ -233,11 +206,6 @@ def log_in_one_line() -> Iterator[None]:
     finally:
         logger.removeFilter(printed)
         logger.setLevel(level)
-
-
-def _running() -> click.Command | None:
-    context = click.get_current_context(silent=True)
-    return context.command if context else None
 
 
 def _fail(message: str, status: int = FAILED) -> NoReturn:

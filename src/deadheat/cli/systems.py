@@ -22,22 +22,21 @@ from deadheat.analyses.difference import GateBy, PairedTest
 from deadheat.analyses.public_board import PublicBoard, lower_bounds
 from deadheat.cli import isolation
 from deadheat.cli import options as shared
-from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
+from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choices, Command, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
-from deadheat.engine.task import Task
+from deadheat.engine.sources.run import from_run
 from deadheat.errors import MOST, FileError, InputError, UndefinedError, printable, reason
 from deadheat.inputs import trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
 from deadheat.plots.pages import html_report
 from deadheat.reports.averaging import Singletons, SummaryOptions
-from deadheat.reports.evaluating import evaluate, report_of
+from deadheat.reports.evaluating import RUN_MEASURES, evaluate, report_of
 from deadheat.reports.report import Report
-from deadheat.reports.runs import MEASURES as RUN_MEASURES
 from deadheat.reports.runs import with_ids
-from deadheat.reports.statistics.intervals import BOOTSTRAP
 from deadheat.reports.statistics.permutation import ALTERNATIVES
+from deadheat.reports.statistics.settings import BOOTSTRAP
 from deadheat.reports.tables import plain
 from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
 from deadheat.support.lazy import json
@@ -56,11 +55,11 @@ FILES = (
     option("Input", "--labels", multiple=True, type=LINES,
         help="Read labels from this file: once for all systems, or once for each. Default: from each FILE itself."),
     option("Input", "--gallery", multiple=True, type=PATH, help="Rank the items of this file, once for each system."),
-    option("Input", "--gallery-labels", multiple=True, type=LINES,
+    option("Input", "--gallery-labels", multiple=True, type=LINES, needs="gallery",
         help="Read the gallery's labels from this file: once for all systems, or once for each."),
 )  # fmt: skip
 CHUNKS = (
-    option("TREC run", "--repeats", type=Choice(get_args(Repeats)),
+    option("TREC run", "--repeats", type=Choices(get_args(Repeats)),
         help="Take the best entry of a document that a run lists several times, such as once for each chunk."),
     option("TREC run", "--documents", type=PATH, metavar="FILE",
         help="Take the document of each chunk in a run from here: two columns."),
@@ -82,7 +81,7 @@ QRELS = (
 TESTING = (
     shared.RESAMPLE,
     shared.LEVEL,
-    option("Statistics", "--method", type=Choice(BOOTSTRAP), default="percentile",
+    option("Statistics", "--method", type=Choices(BOOTSTRAP), default="percentile",
         help="Make intervals by this bootstrap."),
     option("Statistics", "--n-resamples", type=INTEGER, default=9999, metavar="N",
         help="Draw N resamples for an interval, and at most N permutations for a p-value."),
@@ -106,7 +105,7 @@ _OF_RUNS = {"qrels", *_JUDGING}
 @with_options(TESTING)
 @with_options(
     [
-        option("Statistics", "--alternative", type=Choice(ALTERNATIVES), default="two-sided",
+        option("Statistics", "--alternative", type=Choices(ALTERNATIVES), default="two-sided",
             help="Test whether A and B differ, A is better (greater), or A is worse (less).")
     ],
     shared.TEXTS,
@@ -114,10 +113,10 @@ _OF_RUNS = {"qrels", *_JUDGING}
         EXPLAIN,
         shared.html("Write a report about A, compared with B."),
         option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B is worse than A, by --gate-by."),
-        option("Run", "--gate-by", type=click.Choice(get_args(GateBy)),
+        option("Run", "--gate-by", type=click.Choice(get_args(GateBy)), needs="fail_if_worse",
             help="With --fail-if-worse, call B worse by the lower bound, the expected value, or only if that is "
             "certain however the ties fall. Default: lower."),
-        option("Run", "--max-drop", type=REAL, metavar="POINTS",
+        option("Run", "--max-drop", type=REAL, needs="fail_if_worse", metavar="POINTS",
             help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
     ],
 )  # fmt: skip
@@ -132,35 +131,32 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
     if len(files) != 2:
         more = "; deadheat leaderboard takes more" if len(files) > 2 else ""
         raise click.UsageError(f"compare takes two files, but got {len(files)}{more}")
-    for name in ("max_drop", "gate_by"):
-        if options[name] is not None and not options["fail_if_worse"]:
-            raise click.UsageError(f"--{name.replace('_', '-')} goes with --fail-if-worse")
     max_drop = float(options["max_drop"] or 0)
     if not 0 <= max_drop <= 100:
         raise click.UsageError(f"--max-drop must be points of per cent from 0 to 100, but is {max_drop:g}")
     (a, of_a), (b, of_b) = _reports(files, options).items()
-    found = comparison.compare(of_a, of_b, names=(a, b), **settings(options))
+    result = comparison.compare(of_a, of_b, names=(a, b), **settings(options))
     if options["html"] is not None:
         about = shared.about_page(*files)
         page = html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, **settings(options))
         write_page(options["html"], page)
     gate_by: GateBy = options["gate_by"] or "lower"
-    dropped = found.dropped(max_drop / 100, gate_by) if options["fail_if_worse"] else ()
-    deliver_explained(found, options)
+    dropped = result.dropped(max_drop / 100, gate_by) if options["fail_if_worse"] else ()
+    deliver_explained(result, options)
     if options["fail_if_worse"]:
-        note(_verdict(found, dropped, max_drop, gate_by))
+        note(_verdict(result, dropped, max_drop, gate_by))
     return WORSE if dropped else 0
 
 
-def _verdict(found: comparison.Comparison, dropped: tuple[str, ...], max_drop: float, gate_by: GateBy) -> str:
+def _verdict(result: comparison.Comparison, dropped: tuple[str, ...], max_drop: float, gate_by: GateBy) -> str:
     """Return the sentence that says what --fail-if-worse decided, and by which values."""
-    a, b = found.names
+    a, b = result.names
     by = {"lower": " by the lower bound", "expected": " by the expected value", "certain": " under any tie-breaking"}
     if not dropped:
         points = f" by more than {max_drop:g} points" if max_drop else ""
-        return f"{b} passes: no measure is below {a}'s{points}{by[gate_by]} ({', '.join(found)})."
+        return f"{b} passes: no measure is below {a}'s{points}{by[gate_by]} ({', '.join(result)})."
     least = "at least " if gate_by == "certain" else ""
-    lost = [f"{name} by {least}{100 * found[name].drop(gate_by):.4g} points" for name in dropped]
+    lost = [f"{name} by {least}{100 * result[name].drop(gate_by):.4g} points" for name in dropped]
     return f"{b} is worse than {a}{by[gate_by]}: {comparison.listed(lost)}, where {max_drop:g} are allowed."
 
 
@@ -174,7 +170,7 @@ def _verdict(found: comparison.Comparison, dropped: tuple[str, ...], max_drop: f
         option("Output", "--public", is_flag=True,
             help="While labels are secret: rounded lower bounds and ranks alone, and why a FILE is refused. Each FILE "
             "is read in a process of its own."),
-        *isolation.OPTIONS,
+        *isolation.options("public"),
     ],
     TESTING,
     shared.TEXTS,
@@ -187,7 +183,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     --gallery each query is left out of its own ranking. With --qrels they are TREC runs. With --public the exit status
     is 2 if every FILE is refused.
     """
-    isolation.check(options, "public")
+    isolation.require_positive(options)
     if options["isolated"]:
         say(json.dumps(_of_stranger(files[0], options)))
         return
@@ -195,8 +191,8 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         public = _public(files, options)
         deliver(public, options)
         if not public.values:
-            came = "the only one was" if len(files) == 1 else f"all {len(files)} were"
-            raise click.ClickException(f"no submission could be ranked: {came} refused")
+            held = "the only one was" if len(files) == 1 else f"all {len(files)} were"
+            raise click.ClickException(f"no submission could be ranked: {held} refused")
         return
     if len(files) < 2:
         raise click.UsageError(f"leaderboard takes at least two files, but got {len(files)}")
@@ -216,7 +212,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
             help="Read QRELS in this format."),
         option("Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
             help='Compute these measures, such as "AP nDCG@10 P@5"; can be repeated.'),
-        option("Measure", "--singletons", type=Choice(get_args(Singletons)),
+        option("Measure", "--singletons", type=Choices(get_args(Singletons)),
             help="Count a query without a relevant document as this. Default: skip; with --trec-eval: zero."),
     ],
     TESTING,
@@ -226,10 +222,11 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         option("Output", "--by-id", is_flag=True,
             help="Add what trec_eval prints: tied documents ranked by id, the last in the alphabet first."),
         option("Output", "--trec-eval", is_flag=True, help="Print lines as trec_eval does: expected, lower, upper."),
-        option("Output", "--only", type=click.Choice(get_args(Shown)),
+        option("Output", "--only", type=click.Choice(get_args(Shown)), needs="trec_eval",
             help="With --trec-eval, print this value alone, to compare by diff."),
-        option("Output", "-n", "--no-summary", is_flag=True, help="With --trec-eval, print no lines of all queries."),
-        option("TREC run", "-N", "n_docs", type=INTEGER, default=0, metavar="N",
+        option("Output", "-n", "--no-summary", is_flag=True, needs="trec_eval",
+            help="With --trec-eval, print no lines of all queries."),
+        option("TREC run", "-N", "n_docs", type=INTEGER, default=0, needs="trec_eval", metavar="N",
             help="With --trec-eval, take N as the number of all documents, for utility."),
         shared.QUERIES,
     ],
@@ -287,11 +284,9 @@ def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:
 def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
     """Refuse, before the work, options that do not go together."""
     text = next((path for path in shared.asked(options) if path is not None), None)
-    lines = [f"--only {options['only']}" if options["only"] else "", "-n" if options["no_summary"] else ""]
-    lines += ["-N" if options["n_docs"] else "", *(name for name in names if is_of_lines(name))]
-    for part in filter(None, lines):
-        if not options["trec_eval"]:
-            raise click.UsageError(f"{part} goes with --trec-eval")
+    for name in names:
+        if is_of_lines(name) and not options["trec_eval"]:
+            raise click.UsageError(f"{name} goes with --trec-eval")
     if options["trec_eval"] and text is not None:
         raise click.UsageError("--trec-eval prints lines of its own, and goes with no --json, --markdown or --latex")
     if options["by_query"] and text is not None:
@@ -358,7 +353,7 @@ def deliver_explained(result: comparison.Comparison | leaderboards.Leaderboard, 
 def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
     """Check the options, and return the report on each file, by the name of its system."""
     require_table(options)
-    PairedTest.checked(**settings(options))
+    PairedTest(**settings(options))
     if options["qrels"] is None:
         _refuse(_OF_RUNS, "with --qrels")
         return _reports_of_embeddings(files, options)
@@ -380,7 +375,7 @@ def reports_of_runs(
     judged = trec.open_qrels(qrels)
     reports = {}
     for name, path in named.items():
-        task = Task.from_run(path, judged, **judging)
+        task = from_run(path, judged, **judging)
         report = evaluate(task, **means)
         reports[name] = with_ids(report, task) if by_id else report
         note(f"{path}: {report.n_query} queries", level=1)
@@ -429,14 +424,14 @@ def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
         given = {key: value for key, value in own.items() if key not in _OF_BOARD}
         given |= {part: [] if own[part] is None else [own[part]] for part in shared.PARTS}
         try:
-            found = _Answer.of(isolation.run(isolation.words_of(given), file, options)[1], measures)
+            result = _Answer.of(isolation.run(isolation.words_of(given), file, options)[1], measures)
         except isolation.Died as error:
-            found = _Answer(refused=error.message)
-        if found.lower is None:
-            refused[name] = printable(found.refused, MOST)
+            result = _Answer(refused=error.message)
+        if result.lower is None:
+            refused[name] = printable(result.refused, MOST)
         else:
-            lower[name] = found.lower
-        online |= found.online
+            lower[name] = result.lower
+        online |= result.online
         note(f"{file}: {'refused' if name in refused else 'ranked'}", level=1)
     if online:
         note(isolation.ONLINE)
@@ -454,11 +449,11 @@ class _Answer(NamedTuple):
     def of(cls, text: bytes, measures: tuple[str, ...]) -> _Answer:
         """Return the answer in what a process printed: of these measures, and in range."""
         with suppress(ValueError, RecursionError, AttributeError):
-            found = json.loads(text)
-            online = found.get("online") is True
-            if isinstance(found.get("refused"), str):
-                return cls(None, found["refused"], online)
-            lower = {name: math.nan if value is None else value for name, value in found.get("lower").items()}
+            result = json.loads(text)
+            online = result.get("online") is True
+            if isinstance(result.get("refused"), str):
+                return cls(None, result["refused"], online)
+            lower = {name: math.nan if value is None else value for name, value in result.get("lower").items()}
             if tuple(lower) == measures and all(
                 type(value) is float and not abs(value) > 1 for value in lower.values()
             ):

@@ -40,7 +40,7 @@ STRICT = option("Run", "--strict", is_flag=True, help="Exit with 1 for warnings 
     [
         option("Run", "--untrusted", is_flag=True,
             help="Take FILE for that of a stranger: read it in a process of its own, with limits, and follow no link."),
-        *isolation.OPTIONS,
+        *isolation.options("untrusted"),
     ]
 )  # fmt: skip
 def audit(file: Path, **options: Any) -> int:
@@ -50,7 +50,7 @@ def audit(file: Path, **options: Any) -> int:
     Exit status 0 if nothing serious is found, 1 if something is (with --strict, a warning too), 2 if there is no
     verdict.
     """
-    isolation.check(options, "untrusted")
+    isolation.require_positive(options)
     if options["untrusted"] and not options["isolated"]:
         status, text = isolation.run([*isolation.words_of(options), "--force"], file, options, quiet=False)
         if text:
@@ -68,14 +68,14 @@ def _audited(file: Path, options: dict[str, Any]) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", QueryInGalleryWarning)  # which is a finding
         with shared.opened(file, options, settings, "auditing") as task:
-            found = audit_of(task, summary, options["seed"])
-    return _delivered(found, options)
+            result = audit_of(task, summary, options["seed"])
+    return _delivered(result, options)
 
 
-def _delivered(found: Audited, options: dict[str, Any]) -> int:
+def _delivered(result: Audited, options: dict[str, Any]) -> int:
     """Write and print an audit, and return the exit status."""
-    deliver(found, options)
-    return 0 if found.passes(strict=options["strict"]) else FAILED
+    deliver(result, options)
+    return 0 if result.passes(strict=options["strict"]) else FAILED
 
 
 @click.command("audit-collection", cls=Command, example="audit-collection corpus.npz qrels.txt")

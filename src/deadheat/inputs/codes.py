@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.arrays import require_same_dim
 from deadheat.inputs.source import Array, Source
 
-_AT_ONCE = 1 << 22  # entries that are looked at together
+_AT_ONCE = 1 << 22  # entries that are examined together
 
 
 def is_packed(source: Source) -> bool:
@@ -38,60 +39,44 @@ def remarks(distance: str, *sources: Source | None) -> tuple[str, ...]:
     return (f'uint8 was read as numbers; packed bits need distance="hamming", and not {distance}.',)
 
 
-def require_codes(source: Source, name: str) -> None:
+def require_codes(source: Source) -> None:
     """Refuse rows that are not binary codes."""
     if not (is_packed(source) or source.stored == np.bool_):
-        for _ in _pieces(source, name):
+        for _ in _pieces(source):
             pass
 
 
 def require_same_form(query: Source, gallery: Source) -> None:
     """Refuse packed bits together with codes of one entry a bit, and codes of different lengths."""
-    both = "embeddings and gallery"
     if is_packed(query) != is_packed(gallery):
-        came = f"have dtypes {query.stored} and {gallery.stored}"
-        raise InvalidTypeError(both, f"must both be packed bits, uint8, or both have an entry for each bit, but {came}")
-    if query.shape[1] != gallery.shape[1]:
-        came = f"have {query.shape[1]} and {gallery.shape[1]} columns"
-        raise InvalidValueError(both, f"must have the same dim, but {came}")
+        rule = "must both be packed bits, uint8, or both have an entry for each bit"
+        types = f"have dtypes {query.stored} and {gallery.stored}"
+        raise InvalidTypeError("embeddings and gallery", f"{rule}, but {types}")
+    require_same_dim(query, gallery)
 
 
-def as_bits(source: Source, name: str) -> Source:
-    """Return codes of numbers as bool, in memory; bool and packed bits unchanged.
-
-    Examples
-    --------
-    >>> as_bits(Array(np.array([[-1.0, 1.0], [1.0, 1.0]])), "embeddings").whole()
-    array([[False,  True],
-           [ True,  True]])
-    """
+def as_bits(source: Source) -> Source:
+    """Return codes of numbers as bool, in memory; bool and packed bits unchanged."""
     if is_packed(source) or source.stored == np.bool_:
         return source
     bits, start = np.empty(source.shape, dtype=np.bool_), 0
-    for rows in _pieces(source, name):
+    for rows in _pieces(source):
         bits[start : start + len(rows)] = rows
         start += len(rows)
     return Array(bits)
 
 
-def words(source: Source, name: str) -> NDArray[np.uint64]:
-    """Return the bits of codes in rows of 64-bit words, padded with zeros.
-
-    Examples
-    --------
-    >>> of_bools = words(Array(np.array([[True, False, True]])), "embeddings")
-    >>> of_bools, (words(Array(np.array([[1, -1, 1]])), "embeddings") == of_bools).all()
-    (array([[160]], dtype=uint64), np.True_)
-    """
+def words(source: Source) -> NDArray[np.uint64]:
+    """Return the bits of codes in rows of 64-bit words, padded with zeros."""
     packed, start = np.zeros((len(source), -(-n_bits(source) // 64) * 8), dtype=np.uint8), 0
-    for rows in _pieces(source, name):
+    for rows in _pieces(source):
         some = rows if rows.dtype == np.uint8 else np.packbits(rows, axis=1)
         packed[start : start + len(rows), : some.shape[1]] = some
         start += len(rows)
     return packed.view("<u8").astype(np.uint64, copy=False)
 
 
-def _pieces(source: Source, name: str) -> Iterator[NDArray[Any]]:
+def _pieces(source: Source) -> Iterator[NDArray[Any]]:
     """Yield all codes in order, in pieces: (n, bytes) uint8 if packed, else (n, bits) bool.
 
     Numbers are refused unless they are -1 and 1 throughout, or 0 and 1 throughout.
@@ -106,17 +91,23 @@ def _pieces(source: Source, name: str) -> Iterator[NDArray[Any]]:
         if not (ones | zeros | minuses).all():
             row, column = np.argwhere(~(ones | zeros | minuses))[0]
             rule = "must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1, for distance 'hamming'"
-            came = f"holds another number in row {start + row}, column {column}"
-            raise InvalidValueError(name, f"{rule}, but {came}; {_hint(rows, name)}")
+            other = f"holds another number in row {start + row}, column {column}"
+            raise InvalidValueError(source.title, f"{rule}, but {other}; {_hint(rows, source)}")
         has_zero, has_minus = has_zero or bool(zeros.any()), has_minus or bool(minuses.any())
         if has_zero and has_minus:
             rule = "must be of two values, -1 and 1 or 0 and 1, for distance 'hamming'"
-            raise InvalidValueError(name, f"{rule}, but holds -1 and 0, as sign(0) is 0; {name} > 0 has two values")
+            hint = f"{_variable(source)} > 0 has two values"
+            raise InvalidValueError(source.title, f"{rule}, but holds -1 and 0, as sign(0) is 0; {hint}")
         yield ones
 
 
-def _hint(rows: NDArray[Any], name: str) -> str:
+def _variable(source: Source) -> str:
+    return source.title.partition(":")[0]
+
+
+def _hint(rows: NDArray[Any], source: Source) -> str:
     """Return the conversion of numbers to codes; whole ones may be packed bits, which their signs are not."""
+    name = _variable(source)
     of_signs = f"{name} > 0 has a bit for each sign"
     if rows.min() < -128 or rows.max() > 255 or (rows != np.rint(rows)).any():
         return of_signs

@@ -1,9 +1,9 @@
-"""Rows on disk: files, which are read, and the caller's memory maps, whose pages are released after each reading.
+"""Sources of rows in files, which are opened for each reading and never kept open.
 
-The memory in use does not grow with a file, and no file is kept open: a set may have more files than a process may
-open. Rows are checked a piece at a time. Rows that are not stored one after another (Parquet, Fortran order) are copied
-once, to a temporary file that is deleted with its `Source`; ``TMPDIR`` names the directory. A `Place` is the position
-of rows on disk, so that other processes can open them there.
+The memory in use does not grow with a file: a set may have more files than a process may open, and rows are checked a
+piece at a time. Rows that are not stored one after another (Parquet, Fortran order) are copied once, to a temporary
+file that is deleted with its `Source`; ``TMPDIR`` names the directory. A `Place` is the position of rows on disk, so
+that other processes can open them there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import mmap
 import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -21,89 +20,16 @@ import deadheat._core as _core
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.source import Array, Index, Rows, Shards, Source
+from deadheat.support.arguments import VALUES
 from deadheat.support.arrays import slices
 from deadheat.support.lazy import tempfile
 from deadheat.support.scratch import Unnamed, available_memory
 
 TRANSPOSED = 16 << 20  # bytes of the rows that are put together from columns at once
-RESIDENT = 8 << 20  # bytes of a file that are mapped at once
-AROUND = 2 << 20  # bytes that may become resident around the row that was asked for
+RESIDENT = 8 << 20  # bytes of rows that are read at once
 
 
 _FIRST = np.zeros(1, dtype=np.int64)
-
-
-class Mapped(Source):
-    """A memory-mapped array, read through windows of a few megabytes, whose pages are then released.
-
-    It may be a view with steps between its rows.
-    """
-
-    def __init__(self, array: np.memmap[Any, Any], title: str) -> None:
-        self.shape, self.stored, self.title = (array.shape[0], array.shape[1]), array.dtype, title
-        self.dtype = float_type(array.dtype, title)
-        self._array, self._pages = np.asarray(array), pages(array)
-        # of a copy on write (mode "c") the pages may hold what is nowhere else
-        self._may_drop = array.mode != "c" and hasattr(mmap, "MADV_DONTNEED")
-        down, along = map(abs, array.strides)
-        self.by_column = along > down and min(self.shape) > 1
-        self._spread = max(1, down, self.shape[1] * self.stored.itemsize)  # bytes from one row to the next
-
-    def as_stored(self) -> Iterator[Rows]:
-        """Yield all rows in order, in pieces, in the type in which they are stored."""
-        step = max(1, RESIDENT // self._spread)
-        for start in range(0, len(self), step):
-            rows = np.empty((min(step, len(self) - start), self.shape[1]), dtype=self.stored)
-            self._copy(slice(start, start + step), rows, slice(None))
-            yield rows
-
-    def transposed(self) -> Iterator[Rows]:
-        """Yield the same of an array that is stored column by column, reading some columns of a piece at a time."""
-        step = max(1, TRANSPOSED // (self.shape[1] * self.stored.itemsize))
-        for start in range(0, len(self), step):
-            rows = np.empty((min(step, len(self) - start), self.shape[1]), dtype=self.stored)
-            width = max(1, RESIDENT // (len(rows) * self.stored.itemsize + AROUND))
-            for column in range(0, self.shape[1], width):
-                columns = slice(column, column + width)
-                self._copy((slice(start, start + step), columns), rows, (slice(None), columns))
-            yield rows
-
-    def _read_into(self, start: int, out: Rows) -> None:
-        step = max(1, RESIDENT // self._spread)
-        for first in range(0, len(out), step):
-            last = min(first + step, len(out))
-            self._copy(slice(start + first, start + last), out, slice(first, last))
-
-    def _take_into(self, index: Index, out: Rows) -> None:
-        order = np.argsort(index, kind="stable")
-        wanted = index[order]
-        for first, last in pairwise(self._windows(wanted)):
-            self._copy(wanted[first:last], out, order[first:last])
-
-    def _windows(self, wanted: Index) -> list[int]:
-        """Return the bounds of runs of sorted row numbers, each of which touches little more than `RESIDENT` bytes.
-
-        A row that is far from the one before it makes its surroundings resident too: the system maps the cached pages
-        around a requested page, up to a huge page.
-        """
-        near = self.shape[1] * self.stored.itemsize + AROUND
-        touched = np.minimum(np.diff(wanted, prepend=wanted[:1]) * self._spread, near).cumsum()
-        cuts = np.flatnonzero(np.diff(touched // RESIDENT)) + 1
-        return [0, *cuts.tolist(), len(wanted)]
-
-    def _copy(self, where: Any, out: Rows, places: Any) -> None:
-        """Set ``out[places] = everything[where]`` and release the pages of `where`; an index must be sorted."""
-        out[places] = self._array[where]
-        if self._may_drop:
-            self._drop(self._array[where[0] : where[-1] + 1] if isinstance(where, np.ndarray) else self._array[where])
-
-    def _drop(self, view: Rows) -> None:
-        """Release the pages that a part of the array lies on, and those that may have become resident with them."""
-        assert self._pages is not None
-        base = np.frombuffer(self._pages, dtype=np.uint8).ctypes.data
-        low, high = np.lib.array_utils.byte_bounds(view)
-        first = max(0, low - base - AROUND) // mmap.PAGESIZE * mmap.PAGESIZE
-        self._pages.madvise(mmap.MADV_DONTNEED, first, min(high - base + AROUND, len(self._pages)) - first)
 
 
 class File(Source):
@@ -115,20 +41,20 @@ class File(Source):
     spool: Unnamed | None = None
     by_column = False
 
-    def __init__(self, place: Place, title: str) -> None:
-        self.shape, self.stored, self.title = place.shape, np.dtype(place.dtype), title
-        self.dtype = float_type(self.stored, title)
-        self._path, self._offset = os.path.abspath(place.path), place.offset
+    def __init__(self, rows: Place, title: str = VALUES) -> None:
+        self.shape, self.stored, self.title = rows.shape, np.dtype(rows.dtype), title
+        self.dtype = float_type(self.stored)
+        self._path, self._offset = os.path.abspath(rows.path), rows.offset
         self._row = max(1, self.shape[1] * self.stored.itemsize)  # bytes
         self._state = self.state()
 
     @classmethod
-    def of_map(cls, array: np.memmap[Any, Any], title: str) -> File:
+    def of_map(cls, array: np.memmap[Any, Any]) -> File:
         """Return the rows of a map of a whole array; its columns, and `by_column`, if it is stored column by column."""
         by_column = array.flags.f_contiguous and min(array.shape) > 1
         assert array.filename is not None
         shape: Any = array.shape[::-1] if by_column else array.shape
-        source = cls(Place(os.fspath(array.filename), array.dtype.str, array.offset, shape), title)
+        source = cls(Place(os.fspath(array.filename), array.dtype.str, array.offset, shape))
         source.by_column = by_column
         return source
 
@@ -205,43 +131,43 @@ def pages(array: Any) -> mmap.mmap | None:
     return array if isinstance(array, mmap.mmap) else None
 
 
-def checked(source: Mapped | File) -> Source:
+def checked(source: File) -> Source:
     """Return the source after checking all rows, a piece at a time."""
     if source.stored.kind == "f" or source.stored.itemsize == 8:
-        for _ in _exact(source.as_stored(), source.title):
+        for _ in _exact(source.as_stored()):
             pass
     return source
 
 
-def _exact(pieces: Iterable[Rows], title: str) -> Iterator[Rows]:
+def _exact(pieces: Iterable[Rows]) -> Iterator[Rows]:
     """Yield the same pieces, each after it has been checked."""
     start, kind = 0, None
     for rows in pieces:
         kind = kind or (rows.shape[1:], rows.dtype)
         if (rows.shape[1:], rows.dtype) != kind:
-            raise InvalidValueError(title, f"must be of one dim and one type throughout, but is not from row {start}")
+            raise InvalidValueError(VALUES, f"must be of one dim and one type throughout, but is not from row {start}")
         if len(rows):
-            require_filled(rows.shape, title)
-            require_exact(rows, title, start)
+            require_filled(rows.shape)
+            require_exact(rows, VALUES, start)
         start += len(rows)
         yield rows
 
 
-def spooled(pieces: Iterable[Rows], title: str) -> Source:
+def spooled(pieces: Iterable[Rows]) -> Source:
     """Check rows and copy them to a temporary file, which is deleted with the source."""
     spool = Unnamed()
     try:
-        place = copied(_exact(pieces, title), spool.file, tempfile.gettempdir())
+        written = copied(_exact(pieces), spool.file, tempfile.gettempdir())
         spool.written()
     except BaseException as error:
         spool.close()
         if isinstance(error, OSError):  # the disk is full: say which
             error.filename = error.filename or tempfile.gettempdir()
         raise
-    if not place.shape[0]:
+    if not written.shape[0]:
         spool.close()
-        return Array(np.empty(place.shape, dtype=float_type(np.dtype(place.dtype), title)))
-    source = File(place._replace(path=spool.path), title)
+        return Array(np.empty(written.shape, dtype=float_type(np.dtype(written.dtype))))
+    source = File(written._replace(path=spool.path))
     source.spool = spool
     return source
 
@@ -277,32 +203,25 @@ class Place(NamedTuple):
 
 
 def places_of(source: Source) -> list[Place | Source]:
-    """Return the parts of a source: each as a `Place`, or unchanged if it is not stored row after row on disk.
-
-    Examples
-    --------
-    >>> len(places_of(Shards([Array(np.zeros((2, 3))), Array(np.ones((1, 3)))])))
-    2
-    """
+    """Return the parts of a source: each as a `Place`, or unchanged if it is not stored row after row on disk."""
     if isinstance(source, Shards):
-        return [place for part in source._sources for place in places_of(part)]
+        return [rows for part in source._sources for rows in places_of(part)]
     if isinstance(source, File):
         return [Place(source._path, source.stored.str, source._offset, source.shape)]
-    place = _place_of_map(source) if isinstance(source, Mapped) else None
-    return [source if place is None else place]
+    return [(_place_of_map(source.whole()) if isinstance(source, Array) else None) or source]
 
 
-def _place_of_map(source: Mapped) -> Place | None:
+def _place_of_map(array: Rows) -> Place | None:
     """Return the place of a memory map; None if it is not as in the file, or not stored row after row."""
-    array, owner = source._array, source._array.base
+    owner, mapped = array.base, pages(array)
     if not (isinstance(owner, np.memmap) and owner.filename and owner.mode in ("r", "r+") and array.flags.c_contiguous):
         return None
-    assert source._pages is not None
+    assert mapped is not None
     begin = owner.offset - owner.offset % mmap.ALLOCATIONGRANULARITY  # of what is mapped, in the file
-    address = np.frombuffer(source._pages, dtype=np.uint8).ctypes.data
+    address = np.frombuffer(mapped, dtype=np.uint8).ctypes.data
     if owner.mode == "r+":
-        source._pages.flush()
-    return Place(os.path.abspath(owner.filename), array.dtype.str, begin + array.ctypes.data - address, source.shape)
+        mapped.flush()
+    return Place(os.path.abspath(owner.filename), array.dtype.str, begin + array.ctypes.data - address, array.shape)
 
 
 def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
@@ -321,6 +240,6 @@ def open_places(places: Sequence[Place], title: str) -> Source:
     return sources[0] if len(sources) == 1 else Shards(sources)
 
 
-def _opened(place: Place, title: str, stays: bool) -> Source:
-    array: Any = np.memmap(place.path, np.dtype(place.dtype), "r", place.offset, place.shape) if stays else None
-    return Array(np.asarray(array)) if stays and array.flags.aligned else File(place, title)
+def _opened(part: Place, title: str, stays: bool) -> Source:
+    array: Any = np.memmap(part.path, np.dtype(part.dtype), "r", part.offset, part.shape) if stays else None
+    return Array(np.asarray(array)) if stays and array.flags.aligned else File(part, title)

@@ -27,7 +27,7 @@ Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
 Path: TypeAlias = str | os.PathLike[str]
 
 
-class Layout(NamedTuple):
+class FileLayout(NamedTuple):
     """The places of embeddings and labels in a file, None where not given: see `deadheat.read`.
 
     `left_out` are columns of tables, by name or by place from 0, that are neither labels nor part of the embedding.
@@ -138,11 +138,6 @@ def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
     """Return the files that match a pattern, in natural order; the path itself if it is no pattern, or is a file.
 
     `name` is the name of the argument.
-
-    Examples
-    --------
-    >>> fitting("emb-10.npy")
-    ['emb-10.npy']
     """
     text = checks.path(path, name)
     if scratch.is_url(text):
@@ -181,12 +176,12 @@ def orders(arguments: Mapping[str, Any]) -> Orders:
     >>> orders({"embeddings": ["emb-2.npy", "emb-1.npy"], "labels": [0, 1]})
     {}
     """
-    found = {}
+    result = {}
     for name, value in arguments.items():
         files = [fitting(path, name) for path in paths_given(value)]
         if any(len(some) > 1 for some in files):
-            found[name] = tuple(path for some in files for path in some)
-    return found
+            result[name] = tuple(path for some in files for path in some)
+    return result
 
 
 def paths_in(value: Any) -> list[str]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs import limits
-from deadheat.inputs.files import Layout, unreadable
+from deadheat.inputs.files import FileLayout, unreadable
 from deadheat.inputs.formats import numpy_files
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.keyed import HDF5
@@ -45,51 +45,43 @@ class Neighbors(NamedTuple):
 
 
 def read_neighbors(path: Path) -> Neighbors:
-    """Read the ids and the distances in a file.
-
-    Raises
-    ------
-    FileError
-        If it is damaged, or has neither.
-    ValueError
-        If its name has another ending.
-    """
+    """Read the ids and the distances in a file."""
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
         raise InvalidValueError("neighbors", f"must be a file that ends in one of {', '.join(_ENDINGS)}, but is {path}")
     if ending in _BINARY:
-        found = _binary(path, _BINARY[ending])
+        result = _binary(path, _BINARY[ending])
     elif ending == ".npy":
-        array = numpy_files.labels(path, Layout())
-        found = {"f" if np.asarray(array).dtype.kind == "f" else "i": np.asarray(array)}
+        array = numpy_files.labels(path, FileLayout())
+        result = {"f" if np.asarray(array).dtype.kind == "f" else "i": np.asarray(array)}
     elif ending == ".parquet":
         with unreadable(path, "Parquet"):
             columns = read_columns(path, lambda held: list(_named(held).values()))
-            found = {kind: _rows(columns[name].to_numpy()) for kind, name in _named(columns.column_names).items()}
+            result = {kind: _rows(columns[name].to_numpy()) for kind, name in _named(columns.column_names).items()}
     else:
         with unreadable(path, "HDF5"), HDF5.opened(path) as file:
-            found = {kind: _rows(file.labels(name)) for kind, name in _named(list(file.shapes)).items()}
-    odd = next((array.shape for array in found.values() if not isinstance(array, list) and array.ndim != 2), None)
-    if not found or odd is not None:
-        came = "has neither" if odd is None else f"has an array of shape {odd}"
-        raise FileError(path, f" must have ids or distances with a row for each query, but {came}")
-    return Neighbors(found.get("i"), found.get("f"))
+            result = {kind: _rows(file.labels(name)) for kind, name in _named(list(file.shapes)).items()}
+    odd = next((array.shape for array in result.values() if not isinstance(array, list) and array.ndim != 2), None)
+    if not result or odd is not None:
+        got = "has neither" if odd is None else f"has an array of shape {odd}"
+        raise FileError(path, f" must have ids or distances with a row for each query, but {got}")
+    return Neighbors(result.get("i"), result.get("f"))
 
 
-def looks_swapped(true: Neighbors, found: Neighbors, k: int, tolerance: float) -> str | None:
+def looks_swapped(true: Neighbors, result: Neighbors, k: int, tolerance: float) -> str | None:
     """Return what `found` has and a ground truth alone should have, if anything: then the two are perhaps swapped.
 
     No items are closer than the true ones, so that those of `found` are farther at the k-th place, or as far. Distances
     of files are rounded; where they are of two kinds, such as squared in one file, no conclusion is certain.
     """
-    if true.distances is None or found.distances is None:
-        if true.distances is not found.distances:
+    if true.distances is None or result.distances is None:
+        if true.distances is not result.distances:
             return "distances" if true.distances is None else None
-        more = len(found.ids) == len(true.ids) and min(map(len, found.ids)) > max(map(len, true.ids))
+        more = len(result.ids) == len(true.ids) and min(map(len, result.ids)) > max(map(len, true.ids))
         return "more items for each query" if more else None
-    if len(found.distances) != len(true.distances):
+    if len(result.distances) != len(true.distances):
         return None
-    far, other = (_farthest(each.distances, k) for each in (true, found))
+    far, other = (_farthest(each.distances, k) for each in (true, result))
     margin = tolerance + _ROUNDED * np.abs(far)
     with np.errstate(invalid="ignore"):  # infinite: fewer than k
         return "closer items" if (other < far - margin).any() and not (other > far + margin).any() else None
@@ -102,8 +94,8 @@ def _farthest(distances: Any, k: int) -> NDArray[np.float64]:
 
 def _named(held: list[str]) -> dict[str, str]:
     """Return the names of the ids, "i", and of the distances, "f", as far as a file has them."""
-    found = {kind: next((name for name in names if name in held), "") for kind, names in _NAMES.items()}
-    return {kind: name for kind, name in found.items() if name}
+    result = {kind: next((name for name in names if name in held), "") for kind, names in _NAMES.items()}
+    return {kind: name for kind, name in result.items() if name}
 
 
 def _rows(values: NDArray[Any]) -> Any:

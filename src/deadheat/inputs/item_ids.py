@@ -18,6 +18,7 @@ from deadheat.inputs.arrays import float_type
 from deadheat.inputs.conversion import on_host, plain
 from deadheat.inputs.labels import joined, label_codes, labels
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument, naming
 from deadheat.support.arrays import Array, Bool, Int64, offsets_of
 
 OwnRows: TypeAlias = ArrayLike | tuple[ArrayLike, ArrayLike]
@@ -43,7 +44,7 @@ def own_rows(exclude: OwnRows, n_query: int, n_gallery: int) -> Int64:
     if isinstance(exclude, (tuple, list)) and len(exclude) == 2 and not any(map(_is_single, exclude)):
         query_ids = labels(exclude[0], n_query, "exclude[0]", "embeddings")
         gallery_ids = labels(exclude[1], n_gallery, "exclude[1]", "gallery")
-        return rows_by_id(query_ids, gallery_ids, "exclude", "exclude[1]")
+        return rows_by_id(query_ids, gallery_ids, ("exclude", "exclude[1]"))
     ragged = f"{_ROW_RULE}, but its entries differ in length"
     rows = plain(exclude, "exclude", ragged=ragged, unmasked="-1 stands for no row")
     if rows.shape != (n_query,):
@@ -62,20 +63,20 @@ def _is_single(part: Any) -> bool:
     return isinstance(part, (str, bytes)) or not hasattr(part, "__len__") or getattr(part, "ndim", 1) == 0
 
 
-def rows_by_id(ids: NDArray[Any], gallery_ids: NDArray[Any], name: str, gallery_name: str) -> Int64:
-    """Return the row of the gallery with each id, −1 if none has it; `name` and `gallery_name` are argument names."""
+def rows_by_id(ids: NDArray[Any], gallery_ids: NDArray[Any], names: tuple[str, str]) -> Int64:
+    """Return the row of the gallery with each id, −1 if none has it; `names` are those of the arguments."""
     try:
         of_query, of_item = label_codes(ids, gallery_ids)
     except InvalidTypeError:
         rule = f"must have ids of one kind, but they have dtypes {ids.dtype} and {gallery_ids.dtype}"
-        raise InvalidTypeError(name, rule) from None
+        raise InvalidTypeError(names[0], rule) from None
     row = np.empty(int(of_item.max()) + 1, dtype=np.int64)
     row[of_item] = np.arange(len(of_item))
     twice = np.flatnonzero(row[of_item] != np.arange(len(of_item)))
     if len(twice):
         first, last = int(twice[0]), int(row[of_item[twice[0]]])
         rule = f"must have an id of its own for each row of the gallery, but rows {first} and {last}"
-        raise InvalidValueError(gallery_name, f"{rule} have {gallery_ids[first]!r}")
+        raise InvalidValueError(names[1], f"{rule} have {gallery_ids[first]!r}")
     return np.where(of_query >= 0, row[of_query], -1)
 
 
@@ -107,41 +108,37 @@ class Rows(NamedTuple):
         return whole
 
 
-def id_rows(ids: Any, name: str) -> Rows:
-    """Return rows of ids as given, padding included.
-
-    Examples
-    --------
-    >>> id_rows([[3, 1], [2]], "ids")
-    Rows(values=array([3, 1, 2]), lengths=array([2, 1]))
-    """
-    ids = on_host(ids, name)
+@names_argument
+def id_rows(ids: Any) -> Rows:
+    """Return rows of ids as given, padding included."""
+    ids = on_host(ids)
     if hasattr(ids, "__array__"):
-        array = plain(ids, name)
+        array = plain(ids)
         if array.ndim != 2:
-            raise InvalidValueError(name, f"must be two-dimensional (n_query, k), but has shape {array.shape}")
-        return Rows(_ids(array.ravel(), name), np.full(len(array), array.shape[1]))
+            raise InvalidValueError(VALUES, f"must be two-dimensional (n_query, k), but has shape {array.shape}")
+        return Rows(_ids(array.ravel()), np.full(len(array), array.shape[1]))
     if not hasattr(ids, "__len__") or isinstance(ids, (str, bytes, Mapping)):
-        raise InvalidTypeError(name, f"{_ID_RULE}, but is {type(ids).__name__}")
-    rows = checks.listed(ids, name, _ID_RULE.removeprefix("must be "))
-    parts = [(_id_row(row, f"{name}[{i}]"), f"{name}[{i}]") for i, row in enumerate(rows)]
-    values = joined(parts, name) if parts else np.empty(0, dtype=np.int64)
+        raise InvalidTypeError(VALUES, f"{_ID_RULE}, but is {type(ids).__name__}")
+    rows = checks.listed(ids, VALUES, _ID_RULE.removeprefix("must be "))
+    parts = [(_id_row(row, f"{VALUES}[{i}]"), f"row {i}") for i, row in enumerate(rows)]
+    values = joined(parts) if parts else np.empty(0, dtype=np.int64)
     return Rows(values, np.array([len(part) for part, _ in parts], dtype=np.int64))
 
 
-def _id_row(row: Any, name: str) -> Array:
+@names_argument
+def _id_row(row: Any) -> Array:
     if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
-        raise InvalidTypeError(name, f"must be a row of ids, but is {checks.shown(row)}")
-    listed = on_host(row, name) if hasattr(row, "__array__") else checks.listed(row, name, "a row of ids")
+        raise InvalidTypeError(VALUES, f"must be a row of ids, but is {checks.shown(row)}")
+    listed = on_host(row) if hasattr(row, "__array__") else checks.listed(row, VALUES, "a row of ids")
     if isinstance(listed, list) and len({isinstance(item, str) for item in listed}) > 1:
-        raise InvalidTypeError(name, "must be all integers or all strings, but holds both")
-    array = plain(listed, name)
+        raise InvalidTypeError(VALUES, "must be all integers or all strings, but holds both")
+    array = plain(listed)
     if array.ndim != 1:
-        raise InvalidValueError(name, f"must be a row of ids, but has shape {array.shape}")
-    return _ids(array if len(array) else np.empty(0, dtype=np.int64), name)
+        raise InvalidValueError(VALUES, f"must be a row of ids, but has shape {array.shape}")
+    return _ids(array if len(array) else np.empty(0, dtype=np.int64))
 
 
-def _ids(array: Array, name: str) -> Array:
+def _ids(array: Array) -> Array:
     array = array.astype(object) if array.dtype.kind == "T" else array  # of NumPy's own strings some may be missing
     if array.dtype.kind == "O" and all(isinstance(item, str) for item in array.tolist()):
         return array.astype(np.str_)
@@ -149,36 +146,41 @@ def _ids(array: Array, name: str) -> Array:
         return array
     if array.dtype.kind not in "iuUS":
         swapped = "; faiss returns scores first and ids second" if array.dtype.kind == "f" else ""
-        raise InvalidTypeError(name, f"{_ID_RULE}, but have dtype {array.dtype}{swapped}")
+        raise InvalidTypeError(VALUES, f"{_ID_RULE}, but have dtype {array.dtype}{swapped}")
     return array
 
 
 def score_rows(scores: Any, ids: Rows, name: str) -> Array:
     """Return the scores of ids, flat like the ids; the scores of padding may be anything."""
-    scores = on_host(scores, name)
-    if hasattr(scores, "__array__"):
-        array = plain(scores, name)
-        shape = (len(ids.lengths), int(ids.lengths.max(initial=0)))
-        if array.shape != shape:
-            raise InvalidValueError(name, f"must have a score for each id, {shape}, but has shape {array.shape}")
-        flat = array.ravel()
-    else:
-        listed = checks.listed(scores, name, "a row of numbers for each query")
-        rows = [
-            np.ravel(row).tolist()
-            if hasattr(row, "__array__")
-            else checks.listed(row, f"{name}[{i}]", "a row of numbers")
-            for i, row in enumerate(listed)
-        ]
-        lengths = [len(row) for row in rows]
-        if lengths != ids.lengths.tolist():
-            pairs = enumerate(zip(lengths, ids.lengths, strict=False))
-            odd = (f"{a} scores for {b} ids of query {i}" for i, (a, b) in pairs if a != b)
-            came = next(odd, f"{len(rows)} rows for {len(ids.lengths)}")
-            raise InvalidValueError(name, f"must have a score for each id, but got {came}")
-        flat = plain([score for row in rows for score in row], name)
-    float_type(flat.dtype, name)
+    with naming(name):
+        scores = on_host(scores)
+        flat = _flat_matrix(scores, ids) if hasattr(scores, "__array__") else _flat_rows(scores, ids)
+        float_type(flat.dtype)
     return flat
+
+
+def _flat_matrix(scores: Any, ids: Rows) -> Array:
+    array, shape = plain(scores), (len(ids.lengths), int(ids.lengths.max(initial=0)))
+    if array.shape != shape:
+        raise InvalidValueError(VALUES, f"must have a score for each id, {shape}, but has shape {array.shape}")
+    return array.ravel()
+
+
+def _flat_rows(scores: Any, ids: Rows) -> Array:
+    listed = checks.listed(scores, VALUES, "a row of numbers for each query")
+    rows = [
+        np.ravel(row).tolist()
+        if hasattr(row, "__array__")
+        else checks.listed(row, f"{VALUES}[{i}]", "a row of numbers")
+        for i, row in enumerate(listed)
+    ]
+    lengths = [len(row) for row in rows]
+    if lengths != ids.lengths.tolist():
+        pairs = enumerate(zip(lengths, ids.lengths, strict=False))
+        odd = (f"{a} scores for {b} ids of query {i}" for i, (a, b) in pairs if a != b)
+        got = next(odd, f"{len(rows)} rows for {len(ids.lengths)}")
+        raise InvalidValueError(VALUES, f"must have a score for each id, but got {got}")
+    return plain([score for row in rows for score in row])
 
 
 def filled(ids: Rows, counts: Any, name: str) -> Bool:
@@ -202,20 +204,15 @@ def require_distinct(ids: Rows, codes: Int64, name: str) -> None:
     row, code = ids.row[order], codes[order]
     twice = np.flatnonzero((row[1:] == row[:-1]) & (code[1:] == code[:-1]))
     if len(twice):
-        place = order[twice[0]]
-        came = ids.values[place : place + 1].tolist()[0]
-        raise InvalidValueError(name, f"must be distinct in a row, but query {ids.row[place]} has {came!r} twice")
+        index = order[twice[0]]
+        item = ids.values[index : index + 1].tolist()[0]
+        raise InvalidValueError(name, f"must be distinct in a row, but query {ids.row[index]} has {item!r} twice")
 
 
 def numbered(parts: list[tuple[Array, str]]) -> list[Int64]:
-    """Assign numbers to ids that are not row numbers, equal numbers to equal ids; each part has its name in messages.
-
-    Examples
-    --------
-    >>> numbered([(np.array(["b", "a"]), "ids"), (np.array(["b"]), "relevant")])
-    [array([1, 0]), array([1])]
-    """
-    whole = joined(parts, " and ".join(title for part, title in parts if len(part)))
+    """Assign numbers to ids, equal ones to equal ids; each part has its name in messages."""
+    with naming(" and ".join(title for part, title in parts if len(part))):
+        whole = joined(parts)
     codes = label_codes(whole)[0] if len(whole) else np.empty(0, dtype=np.int64)
     return np.split(codes, np.cumsum([len(part) for part, _ in parts])[:-1])
 
@@ -231,23 +228,19 @@ def gallery_rows(
     of_gallery = None if gallery_ids is None else labels(gallery_ids, n_gallery, gallery[1], gallery[0])
     if not len(ids.values):
         return np.empty(0, dtype=np.int64)
-    if of_gallery is None:
-        return _as_rows(ids, n_gallery, name, *gallery)
-    rows = rows_by_id(ids.values, of_gallery, name, gallery[1])
-    unknown = np.flatnonzero(rows < 0)
-    if len(unknown) and not missing:
-        came = f"query {ids.row[unknown[0]]} has {ids.values[unknown[0]]!s}"
-        raise InvalidValueError(name, f"must be among {gallery[1]}, but {came}")
-    return rows
-
-
-def _as_rows(ids: Rows, n_gallery: int, name: str, gallery: str, gallery_ids: str) -> Int64:
+    if of_gallery is not None:
+        rows = rows_by_id(ids.values, of_gallery, (name, gallery[1]))
+        unknown = np.flatnonzero(rows < 0)
+        if len(unknown) and not missing:
+            query, item = ids.row[unknown[0]], ids.values[unknown[0]]
+            raise InvalidValueError(name, f"must be among {gallery[1]}, but query {query} has {item!s}")
+        return rows
     if ids.values.dtype.kind not in "iu":
-        rule = f"must be rows of {gallery}, unless {gallery_ids} says what its items are called"
+        rule = f"must be rows of {gallery[0]}, unless {gallery[1]} says what its items are called"
         raise InvalidTypeError(name, f"{rule}, but have dtype {ids.values.dtype}")
     outside = np.flatnonzero((ids.values < 0) | (ids.values >= n_gallery))
     if len(outside):
-        rule = f"must be rows of {gallery}, 0 to {n_gallery - 1}, or -1 for nothing"
-        came = f"query {ids.row[outside[0]]} has {ids.values[outside[0]]}"
-        raise InvalidValueError(name, f"{rule}, but {came}")
+        query, item = ids.row[outside[0]], ids.values[outside[0]]
+        rule = f"must be rows of {gallery[0]}, 0 to {n_gallery - 1}, or -1 for nothing"
+        raise InvalidValueError(name, f"{rule}, but query {query} has {item}")
     return ids.values.astype(np.int64)

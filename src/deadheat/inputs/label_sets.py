@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
 from deadheat.inputs.labels import labels as checked_labels
+from deadheat.support.arguments import VALUES, names_argument, naming
 from deadheat.support.arrays import Bool, Int64
 
 Words = NDArray[np.uint64]
@@ -23,18 +24,10 @@ _SETS = (set, frozenset, list, tuple)
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
-    """The labels of rows that may have several each.
+    """The labels of rows that may have several each."""
 
-    Attributes
-    ----------
-    words : (n, n_word) uint64
-        One bit for each label, that of label i in word i // 64.
-    names : tuple
-        The labels, bit by bit: column numbers, integers or strings.
-    """
-
-    words: Words
-    names: tuple[Any, ...]
+    words: Words  # (n, n_word), one bit for each label, that of label i in word i // 64
+    names: tuple[Any, ...]  # the labels, bit by bit: column numbers, integers or strings
 
     def __len__(self) -> int:
         return len(self.words)
@@ -43,32 +36,28 @@ class LabelSets:
         return LabelSets(self.words[rows], self.names)
 
     def shared(self, other: LabelSets, rows: slice) -> Int64:
-        """Return how many labels some of the rows share with every row of another, (n_row, n_other).
-
-        Examples
-        --------
-        >>> sets = label_sets([{"cat", "pet"}, {"dog", "pet"}, set()], 3, "labels", "embeddings")
-        >>> sets.shared(sets, slice(0, 2))
-        array([[2, 1, 0],
-               [1, 2, 0]])
-        """
-        found: Int64 = np.zeros((len(self.words[rows]), len(other)), dtype=np.int64)
+        """Return how many labels some of the rows share with every row of another, (n_row, n_other)."""
+        n_shared: Int64 = np.zeros((len(self.words[rows]), len(other)), dtype=np.int64)
         for mine, theirs in zip(self.words[rows].T, other.words.T, strict=True):
-            found += np.bitwise_count(mine[:, None] & theirs)
-        return found
+            n_shared += np.bitwise_count(mine[:, None] & theirs)
+        return n_shared
 
     def shares(self, other: LabelSets, rows: slice | Int64) -> Bool:
         """Return which rows of another share a label with some of the rows, (n_row, n_other)."""
-        found = np.zeros((len(self.words[rows]), len(other)), dtype=np.bool_)
+        shares = np.zeros((len(self.words[rows]), len(other)), dtype=np.bool_)
         for mine, theirs in zip(self.words[rows].T, other.words.T, strict=True):
-            found |= (mine[:, None] & theirs) != 0
-        return found
+            shares |= (mine[:, None] & theirs) != 0
+        return shares
 
     def rows(self) -> list[list[Any]]:
         """Return the labels of each row in ascending order; those of a matrix are the numbers of columns."""
-        bits = np.unpackbits(self.words.view(np.uint8), axis=1, bitorder="little")
-        names = list(map(int, self.names)) if all(isinstance(name, _Column) for name in self.names) else self.names
+        bits = self.bits()
+        names = list(map(int, self.names)) if all(isinstance(name, ColumnLabel) for name in self.names) else self.names
         return [[names[i] for i in np.flatnonzero(row)] for row in bits]
+
+    def bits(self) -> NDArray[np.uint8]:
+        """Return 0 or 1 for each row and label, padded with zeros."""
+        return np.unpackbits(self.words.view(np.uint8), axis=1, bitorder="little")
 
     def classes(self) -> Int64:
         """Return rows of equal labels as classes, by number from 0 on, (n,); a row without labels has its own."""
@@ -96,17 +85,10 @@ def are_several(values: Any) -> bool:
 
 
 def as_sets(values: Any) -> Any:
-    """Return a column of lists, of pandas, NumPy or Arrow, as a list of sets of labels; anything else unchanged.
-
-    Examples
-    --------
-    >>> column = np.empty(2, dtype=object)
-    >>> column[:] = [["cat"], []]
-    >>> as_sets(column)
-    [['cat'], []]
-    """
+    """Return a column of lists, of pandas, NumPy or Arrow, as a list of sets of labels; anything else unchanged."""
     if conversion.speaks_arrow(values) and not conversion.is_frame(values):
-        column = conversion.from_arrow(values, "labels")
+        with naming("labels"):
+            column = conversion.from_arrow(values)
         kind = getattr(column, "type", None)
         return column.to_pylist() if kind is not None and conversion.is_list_type(kind) else values
     if getattr(getattr(values, "dtype", None), "kind", "") != "O" or len(getattr(values, "shape", ())) != 1:
@@ -117,64 +99,50 @@ def as_sets(values: Any) -> Any:
 
 
 def label_sets(values: Any, n: int, name: str, what: str) -> LabelSets:
-    """Check labels of several a row: one row of labels for each of `n` items.
-
-    Examples
-    --------
-    >>> label_sets(np.array([[1, 0], [1, 2]]), 2, "labels", "embeddings")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: labels must hold 0 and 1 alone where a row has several, but row 1 has another
-    """
-    if isinstance(values, LabelSets):
-        found = values
-    elif isinstance(values, (list, tuple)):
-        found = _of_sets(values, name)
-    else:
-        found = _of_sparse(values, name) if hasattr(values, "tocsr") else _of_matrix(values, name)
-    if len(found) != n:
-        came = f"got labels of {len(found)} rows for {n} rows"
-        raise InvalidValueError(name, f"must have one entry per row of {what}, but {came}")
-    return found
+    """Check labels of several a row: one row of labels for each of `n` items."""
+    with naming(name):
+        if isinstance(values, LabelSets):
+            sets = values
+        elif isinstance(values, (list, tuple)):
+            sets = _of_sets(values)
+        else:
+            sets = _of_sparse(values) if hasattr(values, "tocsr") else _of_matrix(values)
+        if len(sets) != n:
+            rule = f"must have one entry per row of {what}, but got labels of {len(sets)} rows for {n} rows"
+            raise InvalidValueError(VALUES, rule)
+    return sets
 
 
 def aligned(query: LabelSets, gallery: LabelSets) -> tuple[LabelSets, LabelSets]:
     """Return the labels of queries and gallery with one bit for the same label in both."""
-    columns = [any(isinstance(name, _Column) for name in sets.names) for sets in (query, gallery)]
-    if all(columns):
-        if len(query.names) != len(gallery.names):
-            came = f"have {len(query.names)} and {len(gallery.names)}"
-            raise InvalidValueError("labels and gallery_labels", f"must have as many columns, but {came}")
-        return query, gallery
-    if any(columns):
-        raise InvalidTypeError("labels and gallery_labels", "must both be matrices or both be sets of labels")
-    names = _sorted({*query.names, *gallery.names}, "labels and gallery_labels")
+    columns = [any(isinstance(label, ColumnLabel) for label in sets.names) for sets in (query, gallery)]
+    with naming("labels and gallery_labels"):
+        if all(columns):
+            if len(query.names) != len(gallery.names):
+                rule = f"must have as many columns, but have {len(query.names)} and {len(gallery.names)}"
+                raise InvalidValueError(VALUES, rule)
+            return query, gallery
+        if any(columns):
+            raise InvalidTypeError(VALUES, "must both be matrices or both be sets of labels")
+        names = _sorted({*query.names, *gallery.names})
     return _renamed(query, names), _renamed(gallery, names)
 
 
-def require_no_relevance(sets: Any, name: str) -> None:
+@names_argument
+def require_no_relevance(sets: Any) -> None:
     """Refuse a relevance matrix, whose entries say which rows are relevant to which, in the place of labels.
 
     It is square and symmetric with a full diagonal. Where each row has only its own label, either reading is the same.
-
-    Examples
-    --------
-    >>> chain = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
-    >>> require_no_relevance(label_sets(chain, 3, "labels", "embeddings"), "labels")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: labels must have a column for each label, but is a relevance matrix, (3, 3), \
-symmetric and with a full diagonal: Task.from_scores(scores, relevant, junk=np.eye(3, dtype=bool)) takes it, and \
-Task.from_judged takes its pairs
     """
     n = len(sets)
-    if not isinstance(sets, LabelSets) or n < 3 or len(sets.names) != n or not isinstance(sets.names[0], _Column):
+    if not isinstance(sets, LabelSets) or n < 3 or len(sets.names) != n or not isinstance(sets.names[0], ColumnLabel):
         return
     row = np.arange(n)
     diagonal = sets.words[row, row // 64] >> (row % 64).astype(np.uint64) & np.uint64(1)
     if diagonal.all() and (sets.sizes() > 1).any() and _is_symmetric(sets.words, n):
-        came = f"but is a relevance matrix, ({n}, {n}), symmetric and with a full diagonal"
+        rule = f"must have a column for each label, but is a relevance matrix, ({n}, {n}), symmetric and with"
         takes = f"Task.from_scores(scores, relevant, junk=np.eye({n}, dtype=bool)) takes it"
-        rule = f"must have a column for each label, {came}: {takes}, and Task.from_judged takes its pairs"
-        raise InvalidValueError(name, rule)
+        raise InvalidValueError(VALUES, f"{rule} a full diagonal: {takes}, and Task.from_judged takes its pairs")
 
 
 def _is_symmetric(words: Words, n: int) -> bool:
@@ -189,56 +157,57 @@ def _is_symmetric(words: Words, n: int) -> bool:
     return True
 
 
-class _Column(int):
+class ColumnLabel(int):
     """The number of a column of a matrix, which stands for its label."""
 
 
-def _of_matrix(values: Any, name: str) -> LabelSets:
-    matrix = conversion.plain(values, name)
+_BITS_ALONE = "must hold 0 and 1 alone where a row has several"
+
+
+def _of_matrix(values: Any) -> LabelSets:
+    matrix = conversion.plain(values)
     if matrix.dtype.kind not in "biuf":
-        raise InvalidTypeError(name, f"must hold 0 and 1 alone where a row has several, but has dtype {matrix.dtype}")
+        raise InvalidTypeError(VALUES, f"{_BITS_ALONE}, but has dtype {matrix.dtype}")
     wrong = np.flatnonzero(((matrix != 0) & (matrix != 1)).any(axis=1))
     if len(wrong):
-        came = f"row {wrong[0]} has another"
-        raise InvalidValueError(name, f"must hold 0 and 1 alone where a row has several, but {came}")
+        raise InvalidValueError(VALUES, f"{_BITS_ALONE}, but row {wrong[0]} has another")
     packed = np.packbits(matrix.astype(np.bool_), axis=1, bitorder="little")
-    return LabelSets(_words(packed), tuple(map(_Column, range(matrix.shape[1]))))
+    words = np.zeros((len(packed), max(1, -(-packed.shape[1] // 8)) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    return LabelSets(words.view("<u8").astype(np.uint64), tuple(map(ColumnLabel, range(matrix.shape[1]))))
 
 
-def _of_sparse(values: Any, name: str) -> LabelSets:
-    matrix = conversion.compressed_rows(values, name)
-    odd = matrix.data[(matrix.data != 0) & (matrix.data != 1)]
-    if len(odd):
-        raise InvalidValueError(name, "must hold 0 and 1 alone where a row has several, but holds another")
-    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[matrix.data != 0]
-    return LabelSets(
-        _bits(row, matrix.indices[matrix.data != 0], matrix.shape), tuple(map(_Column, range(matrix.shape[1])))
-    )
+def _of_sparse(values: Any) -> LabelSets:
+    matrix = conversion.compressed_rows(values)
+    given = matrix.data != 0
+    if (matrix.data[given] != 1).any():
+        raise InvalidValueError(VALUES, f"{_BITS_ALONE}, but holds another")
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[given]
+    return LabelSets(_bits(row, matrix.indices[given], matrix.shape), tuple(map(ColumnLabel, range(matrix.shape[1]))))
 
 
-def _of_sets(values: Sequence[Any], name: str) -> LabelSets:
+def _of_sets(values: Sequence[Any]) -> LabelSets:
     """Return the labels of sets, which are all integers or all strings."""
     every = [label for row in values for label in row]
-    listed = checked_labels(every, len(every), name, "itself").tolist() if every else []
-    names = _sorted(set(listed), name)
+    listed = checked_labels(every, len(every), VALUES, "itself").tolist() if every else []
+    names = _sorted(set(listed))
     number = {label: i for i, label in enumerate(names)}
-    row = np.repeat(np.arange(len(values)), [len(each) for each in values])
+    row = np.repeat(np.arange(len(values)), [len(labels) for labels in values])
     column = np.array([number[label] for label in listed], dtype=np.int64)
     return LabelSets(_bits(row, column, (len(values), len(names))), names)
 
 
-def _sorted(names: Iterable[Any], name: str) -> tuple[Any, ...]:
+def _sorted(labels: Iterable[Any]) -> tuple[Any, ...]:
     try:
-        return tuple(sorted(names))
+        return tuple(sorted(labels))
     except TypeError:
-        raise InvalidTypeError(name, "must be all integers or all strings, but holds a mixture of both") from None
+        raise InvalidTypeError(VALUES, "must be all integers or all strings, but holds a mixture of both") from None
 
 
 def _renamed(sets: LabelSets, names: tuple[Any, ...]) -> LabelSets:
-    place = {label: i for i, label in enumerate(names)}
-    bits = np.unpackbits(sets.words.view(np.uint8), axis=1, bitorder="little")
-    row, column = np.nonzero(bits[:, : len(sets.names)])
-    moved = np.array([place[label] for label in sets.names], dtype=np.int64)
+    number = {label: i for i, label in enumerate(names)}
+    row, column = np.nonzero(sets.bits()[:, : len(sets.names)])
+    moved = np.array([number[label] for label in sets.names], dtype=np.int64)
     return LabelSets(_bits(row, moved[column], (len(sets), len(names))), names)
 
 
@@ -246,13 +215,6 @@ def _bits(row: Int64, column: Int64, shape: tuple[int, int]) -> Words:
     words = np.zeros((shape[0], max(1, -(-shape[1] // 64))), dtype=np.uint64)
     np.bitwise_or.at(words, (row, column // 64), np.uint64(1) << (column % 64).astype(np.uint64))
     return words
-
-
-def _words(packed: NDArray[np.uint8]) -> Words:
-    """Return rows of bytes as rows of 64-bit words, padded with zeros."""
-    words = np.zeros((len(packed), max(1, -(-packed.shape[1] // 8)) * 8), dtype=np.uint8)
-    words[:, : packed.shape[1]] = packed
-    return words.view("<u8").astype(np.uint64)
 
 
 def numbered(query: LabelSets, gallery: LabelSets | None = None) -> tuple[Int64, Int64]:

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import is_array, plain
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument, naming
 
 Labels = NDArray[Any]
 
@@ -43,27 +44,21 @@ def flat(array: Labels) -> Labels:
 
 
 def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
-    """Check labels: one integer (or whole float) or string for each of `n` items, in one dimension, a row or a column.
-
-    Examples
-    --------
-    >>> labels(["cat", "dog"], 3, "labels", "embeddings")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: labels must have one entry per row of embeddings, but got 2 labels for 3 rows
-    """
-    array = flat(_label_array(values, name))
-    if array.ndim != 1:
-        raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
-    if array.dtype.kind == "f" or (len(array) and all(isinstance(item, float) for item in array)):
-        array = _whole_numbers(array, name)
-    if array.dtype.kind in "OT":
-        array = array.astype(object)  # of NumPy's own strings some may be missing
-        _require_plain_objects(array, name)
-    elif array.dtype.kind not in "iubUS":
-        raise InvalidTypeError(name, f"must be integers or strings, but has dtype {array.dtype}")
-    if len(array) != n:
-        came = f"got {len(array)} labels for {n} rows"
-        raise InvalidValueError(name, f"must have one entry per row of {what}, but {came}")
+    """Check labels: an integer (or whole float) or a string for each of `n` items, also as a row or a column."""
+    with naming(name):
+        array = flat(_label_array(values))
+        if array.ndim != 1:
+            raise InvalidValueError(VALUES, f"must be one-dimensional, but has shape {array.shape}")
+        if array.dtype.kind == "f" or (len(array) and all(isinstance(item, float) for item in array)):
+            array = _whole_numbers(array)
+        if array.dtype.kind in "OT":
+            array = array.astype(object)  # of NumPy's own strings some may be missing
+            _require_plain_objects(array)
+        elif array.dtype.kind not in "iubUS":
+            raise InvalidTypeError(VALUES, f"must be integers or strings, but has dtype {array.dtype}")
+        if len(array) != n:
+            rule = f"must have one entry per row of {what}, but got {len(array)} labels for {n} rows"
+            raise InvalidValueError(VALUES, rule)
     return array.copy()  # which the caller cannot change
 
 
@@ -84,8 +79,8 @@ def label_codes(query: Labels, gallery: Labels | None = None) -> tuple[NDArray[n
     if {bytes, str} == {type(name) for name in (*query_names[:1], *names[:1])}:
         query_names, names = _as_text(query_names, "labels"), _as_text(names, "gallery_labels")
     if query_names and names and type(query_names[0]) is not type(names[0]):
-        came = " and ".join("integers" if isinstance(side[0], int) else "text" for side in (query_names, names))
-        rule = f"must be of the same kind, but are {came}: str() makes text of integers"
+        kinds = " and ".join("integers" if isinstance(kind[0], int) else "text" for kind in (query_names, names))
+        rule = f"must be of the same kind, but are {kinds}: str() makes text of integers"
         raise InvalidTypeError("labels and gallery_labels", rule)
     number = {name: code for code, name in enumerate(names)}
     gallery_code = np.array([number.get(name, -1) for name in query_names], dtype=np.int64)
@@ -108,35 +103,27 @@ def from_text(cells: Sequence[str]) -> Labels:
 
 
 def common_kind(parts: Iterable[Labels]) -> list[Labels]:
-    """Return labels from several files, all as strings if some are strings.
-
-    Examples
-    --------
-    >>> common_kind([np.array([7, 8]), np.array(["7", "x"])])
-    [array(['7', '8'], dtype='<U21'), array(['7', 'x'], dtype='<U1')]
-    """
+    """Return labels from several files, all as strings if some are strings."""
     arrays = list(parts)
     if not any(array.dtype.kind == "U" for array in arrays):
         return arrays
-    return [_text_of(array) for array in arrays]
+    for index, array in enumerate(arrays):
+        with suppress(UnicodeDecodeError):  # such bytes stay bytes, and no string equals them
+            if array.dtype.kind == "S":
+                arrays[index] = np.char.decode(array, "utf-8")
+        if array.dtype.kind in "iub":
+            arrays[index] = array.astype(np.str_)
+    return arrays
 
 
-def _text_of(array: Labels) -> Labels:
-    """Return labels from a file as strings; bytes that are not UTF-8 stay bytes, and no string equals them."""
-    if array.dtype.kind == "S":
-        with suppress(UnicodeDecodeError):
-            return np.char.decode(array, "utf-8")
-    return array.astype(np.str_) if array.dtype.kind in "iub" else array
-
-
-def joined(parts: Sequence[tuple[Labels, str]], name: str) -> Labels:
+def joined(parts: Sequence[tuple[Labels, str]]) -> Labels:
     """Concatenate labels that came in parts, each with its name in messages; empty parts do not count."""
     filled = [(part, title) for part, title in parts if len(part)] or list(parts[:1])
     first, first_title = filled[0]
     for part, title in filled:
         if _kind(part) != _kind(first):
-            came = f"the dtypes are {first.dtype} in {first_title} and {part.dtype} in {title}"
-            raise InvalidTypeError(name, f"must be of one kind throughout, but {came}")
+            kinds = f"{first.dtype} in {first_title} and {part.dtype} in {title}"
+            raise InvalidTypeError(VALUES, f"must be of one kind throughout, but the dtypes are {kinds}")
     whole = np.concatenate([part for part, _ in filled])
     if _kind(whole) == _kind(first):
         return whole
@@ -151,22 +138,22 @@ def _kind(array: Labels) -> str:
     return "integers" if kind in "iub" else "text" if kind in "UT" else kind
 
 
-def _label_array(values: Any, name: str) -> Labels:
+def _label_array(values: Any) -> Labels:
     """Return labels as an array; integers in a list stay exact, whatever their size."""
     if is_array(values):
-        return plain(values, name)
+        return plain(values)
     if isinstance(values, (Mapping, Set)):
         rule = "must be a sequence of integers or strings, one for each row in their order"
-        raise InvalidTypeError(name, f"{rule}, but is a {type(values).__name__}")
-    items = checks.listed(values, name, "a sequence of integers or strings")
+        raise InvalidTypeError(VALUES, f"{rule}, but is a {type(values).__name__}")
+    items = checks.listed(values, VALUES, "a sequence of integers or strings")
     if items and is_array(items[0]) and not isinstance(items[0], np.generic):  # of a tensor for each item, say
-        return plain(items, name)
+        return plain(items)
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array
 
 
-def _whole_numbers(array: Labels, name: str) -> Labels:
+def _whole_numbers(array: Labels) -> Labels:
     """Convert whole floats to integers, and refuse other floats."""
     floats = array.astype(np.float64) if array.dtype.kind == "O" else array
     digits = min(np.finfo(floats.dtype).nmant + 1, 53)
@@ -174,31 +161,31 @@ def _whole_numbers(array: Labels, name: str) -> Labels:
     odd = np.flatnonzero(~(distinct & (floats == np.rint(floats))))
     if len(odd):
         value = floats[odd[0]]
-        found = "another number" if np.isfinite(value) else value
-        came = f"has dtype {floats.dtype} and holds {found} in row {odd[0]}"
+        shown = "another number" if np.isfinite(value) else value
+        rule = f"must be integers or strings, but has dtype {floats.dtype} and holds {shown} in row {odd[0]}"
         hint = f"; a float stands for one integer only below 2**{digits}" if value == np.rint(value) else ""
-        raise InvalidTypeError(name, f"must be integers or strings, but {came}{hint}")
+        raise InvalidTypeError(VALUES, f"{rule}{hint}")
     return floats.astype(np.int64)
 
 
-def _require_plain_objects(array: Labels, name: str) -> None:
+def _require_plain_objects(array: Labels) -> None:
     """Refuse object labels other than all integers or all strings."""
-    for kinds in ((int, np.integer, np.bool_), (str,)):
-        if all(isinstance(item, kinds) for item in array):
-            return
-    either = (int, np.integer, np.bool_, str)
-    odd = next(((row, item) for row, item in enumerate(array) if not isinstance(item, either)), None)
-    came = "a mixture of both" if odd is None else f"an entry of type {type(odd[1]).__name__} in row {odd[0]}"
-    raise InvalidTypeError(name, f"must be all integers or all strings, but holds {came}")
+    integer = (int, np.integer, np.bool_)
+    if all(isinstance(item, integer) for item in array) or all(isinstance(item, str) for item in array):
+        return
+    odd = next(((row, item) for row, item in enumerate(array) if not isinstance(item, (*integer, str))), None)
+    held = "a mixture of both" if odd is None else f"an entry of type {type(odd[1]).__name__} in row {odd[0]}"
+    raise InvalidTypeError(VALUES, f"must be all integers or all strings, but holds {held}")
 
 
-def _as_text(names: list[Any], name: str) -> list[Any]:
+@names_argument
+def _as_text(names: list[Any]) -> list[Any]:
     """Return labels as strings; those that are bytes must be UTF-8."""
     try:
         return [item.decode() if isinstance(item, bytes) else item for item in names]
     except UnicodeDecodeError:
         rule = "must be text in UTF-8 to be compared with strings, but hold other bytes"
-        raise InvalidValueError(name, rule) from None
+        raise InvalidValueError(VALUES, rule) from None
 
 
 def _factorize(array: Labels) -> tuple[list[Any], NDArray[np.int64]]:

@@ -24,36 +24,20 @@ atomic: Any = lazy("deadheat.support.atomic")
 
 Name = TypeVar("Name", bound=Hashable)
 
+_SPECIAL = " is a pipe or a device, and not a file: save it in one"
+_LINK = " is a symbolic link: give the file itself"
+
 
 class Limits(NamedTuple):
-    """The limits of one file.
+    """The limits of one file."""
 
-    Attributes
-    ----------
-    unpacked : int
-        The bytes that an array may have, however few of them the file holds.
-    text : int
-        The same for text that is compressed.
-    ratio : int
-        The bytes unpacked from one byte of the file, of arrays and text that have more. Rows of numbers that differ
-        stay far below 100.
-    columns : int
-        The columns of an array or a table: the dimension of an embedding.
-    lines : int
-        The lines of a table of text.
-    members : int
-        The arrays and groups in a file.
-    nesting : int
-        The depth of groups within groups.
-    """
-
-    unpacked: int
-    text: int
-    ratio: int
-    columns: int
-    lines: int
-    members: int
-    nesting: int
+    unpacked: int  # bytes that an array may have, however few of them the file holds
+    text: int  # the same for text that is compressed
+    ratio: int  # bytes unpacked from one byte of the file, of more than that; distinct rows stay far below 100
+    columns: int  # of an array or a table: the dimension of an embedding
+    lines: int  # of a table of text
+    members: int  # arrays and groups in a file
+    nesting: int  # of groups in groups
 
 
 ORDINARY = Limits(
@@ -97,9 +81,9 @@ def require_file(path: str | os.PathLike[str]) -> None:
         if scratch.is_url(text) or os.path.splitdrive(text)[0].startswith(("\\\\", "//")):
             raise FileError(path, " names another host: give a file of this one")
         if os.path.islink(text):
-            raise _link(path)
+            raise FileError(path, _LINK)
     if atomic.is_special(path):
-        raise _special(path)
+        raise FileError(path, _SPECIAL)
 
 
 def _descriptor(path: str, flags: int) -> int:
@@ -109,21 +93,13 @@ def _descriptor(path: str, flags: int) -> int:
         descriptor = os.open(path, flags)
     except OSError as error:
         if flags & getattr(os, "O_NOFOLLOW", 0) and error.errno in (errno.ELOOP, errno.EMLINK):
-            raise _link(path) from None
+            raise FileError(path, _LINK) from None
         raise
     mode = os.fstat(descriptor).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # `open` itself refuses a folder
         os.close(descriptor)
-        raise _special(path)
+        raise FileError(path, _SPECIAL)
     return descriptor
-
-
-def _special(path: str | os.PathLike[str]) -> FileError:
-    return FileError(path, " is a pipe or a device, and not a file: save it in one")
-
-
-def _link(path: str | os.PathLike[str]) -> FileError:
-    return FileError(path, " is a symbolic link: give the file itself")
 
 
 def require_columns(path: str | os.PathLike[str], part: str, n_column: int) -> None:
@@ -137,8 +113,8 @@ def require_bytes(path: str | os.PathLike[str], part: str, n_byte: int, n_held: 
     """Refuse an array that takes more than `most` bytes, by default `unpacked`, and far more than its file has."""
     limit = current()
     if n_byte > max(limit.unpacked if most is None else most, limit.ratio * n_held):
-        came = f"unpacks from {n_held} bytes to {n_byte / 1e9:.3g} GB, over {limit.ratio} for each"
-        raise FileError(path, f"{part} {came}: save it uncompressed")
+        got = f"unpacks from {n_held} bytes to {n_byte / 1e9:.3g} GB, over {limit.ratio} for each"
+        raise FileError(path, f"{part} {got}: save it uncompressed")
 
 
 def path_of(file: IO[bytes]) -> str:

@@ -15,6 +15,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import converting, is_frame
 from deadheat.inputs.labels import labels
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.arrays import Bool, Int64, slices
 
 _FEWEST = 256  # rows of a part, if it need not be smaller
@@ -64,8 +65,8 @@ def open_rules(metadata: Any, n: int, positives: Rule, negatives: Rule) -> tuple
         rule = "must have a column under 'different' that positives have under 'same', so that no pair is both"
         raise InvalidValueError("negatives", f"{rule}, but have {checks.few(different)} and {checks.few(same)}")
     if not isinstance(metadata, Mapping) and not is_frame(metadata):
-        came = f"is of type {type(metadata).__name__}"
-        raise InvalidTypeError("metadata", f"must be a data frame or a dictionary of columns, but {came}")
+        got = f"is of type {type(metadata).__name__}"
+        raise InvalidTypeError("metadata", f"must be a data frame or a dictionary of columns, but {got}")
     held = list(getattr(metadata, "column_names", getattr(metadata, "columns", metadata)))  # Arrow's have values
     columns = {}
     for name in dict.fromkeys([*same, *other, *negative_same, *different]):
@@ -89,15 +90,16 @@ def open_rules(metadata: Any, n: int, positives: Rule, negatives: Rule) -> tuple
     return np.array([str(row) for row in zip(*(columns[name].tolist() for name in same), strict=True)]), junk
 
 
-def _sides(rule: Any, name: str) -> list[list[str]]:
+@names_argument
+def _sides(rule: Any) -> list[list[str]]:
     """Return the names of the columns that a rule has under "same", and of those under "different"."""
-    given = checks.mapping(rule, name, "a dictionary with 'same' and 'different'")
+    given = checks.mapping(rule, VALUES, "a dictionary with 'same' and 'different'")
     odd = next((key for key in given if key not in ("same", "different")), None)
     if odd is not None:
-        raise InvalidValueError(name, f"must have no other names than 'same' and 'different', but has {odd!r}")
+        raise InvalidValueError(VALUES, f"must have no other names than 'same' and 'different', but has {odd!r}")
     sides = (given.get(side, ()) for side in ("same", "different"))
-    names = [[side] if isinstance(side, str) else checks.listed(side, name, "names of columns") for side in sides]
+    names = [[side] if isinstance(side, str) else checks.listed(side, VALUES, "names of columns") for side in sides]
     for column in (*names[0], *names[1]):
         if not isinstance(column, (str, int)):
-            raise InvalidTypeError(name, f"must be names of columns, but has {checks.shown(column)}")
+            raise InvalidTypeError(VALUES, f"must be names of columns, but has {checks.shown(column)}")
     return names

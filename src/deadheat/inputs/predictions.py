@@ -82,11 +82,11 @@ def scores_in(content: Any, path: Path, subset: str | None = None, split: str | 
 
 def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the keys and values of an object, and refuse a repeated key."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         twice = limits.repeated(name for name, _ in pairs)
         raise ValueError(f"{twice!r:.50} must be listed once, but is again")
-    return found
+    return result
 
 
 def _is_table(value: Any) -> bool:
@@ -103,6 +103,6 @@ def _chosen(tables: dict[str, Any], name: str | None, argument: str) -> Any:
     if name is None and len(tables) == 1:
         return next(iter(tables.values()))
     if name not in tables:
-        came = "is not given" if name is None else f"is {name!r}"
-        raise InvalidValueError(argument, f"must be one of those in the file, {listed}, but {came}")
+        got = "is not given" if name is None else f"is {name!r}"
+        raise InvalidValueError(argument, f"must be one of those in the file, {listed}, but {got}")
     return tables[name]

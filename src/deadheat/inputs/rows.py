@@ -32,6 +32,7 @@ from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.tables import check_names
 from deadheat.inputs.predictions import distinct, not_scores, scores_in
 from deadheat.support import checks
+from deadheat.support.arguments import naming
 from deadheat.support.lazy import json
 
 Row: TypeAlias = tuple[int, Any, Any, Any]  # line or row of a file, query, document, number
@@ -72,20 +73,14 @@ def _columns(held: Iterable[Any], argument: str, row: Any = None, path: Path | N
         needed = f"query_id, doc_id, {NAMES[argument][0]}"
         listed = ", ".join(map(str, held))
         kind = f"a {type(row).__name__}"
-        came = f"columns {listed}" if row is None else f"{kind} of {listed}" if isinstance(row, Mapping) else kind
-        error = InvalidTypeError(argument, f"must have {needed}, but has {came}")
+        got = f"columns {listed}" if row is None else f"{kind} of {listed}" if isinstance(row, Mapping) else kind
+        error = InvalidTypeError(argument, f"must have {needed}, but has {got}")
         raise error if path is None else FileError(path, f": {error}")
     return names
 
 
 def is_run(source: Any) -> bool:
-    """Return whether something in memory is a run or qrels: by its form, or by the names of its columns or fields.
-
-    Examples
-    --------
-    >>> is_run({"q": {"d": 0.5}}), is_run([{"qid": "q", "docno": "d"}]), is_run([[0.5, 1.0]])
-    (True, True, False)
-    """
+    """Return whether something in memory is a run or qrels: by its form, or by the names of its columns or fields."""
     if isinstance(source, Mapping):
         return any(isinstance(row, Mapping) for row in source.values())
     first = source[0] if isinstance(source, (list, tuple)) and source else source
@@ -105,19 +100,14 @@ def _number(value: Any, name: str | None) -> Any:
 
 
 def rows_of(source: Table, argument: str) -> Iterator[Row]:
-    """Return the rows of something in memory: dictionaries, a data frame, named tuples, or an object with `to_dict`.
-
-    Examples
-    --------
-    >>> list(rows_of([{"userID": 7, "itemID": "a", "prediction": 0.5}], "run"))
-    [(1, 7, 'a', 0.5)]
-    """
+    """Return the rows of something in memory: dictionaries, a data frame, named tuples, or an object with `to_dict`."""
     with converting(source, argument):
         yield from _rows_in(source, argument)
 
 
 def _rows_in(source: Table, argument: str) -> Iterator[Row]:
-    require_collected(source, argument)
+    with naming(argument):
+        require_collected(source)
     if isinstance(source, Mapping):
         return _rows_of_mapping(source, argument)
     if not callable(getattr(source, "columns", len)) or hasattr(source, "column_names"):
@@ -133,8 +123,8 @@ def _rows_in(source: Table, argument: str) -> Iterator[Row]:
 def _rows_of_mapping(source: Mapping[Any, Any], argument: str) -> Iterator[Row]:
     for query, row in source.items():
         if not isinstance(row, Mapping):
-            came = f"has {type(row).__name__} for {query!r:.50}"
-            raise InvalidTypeError(argument, f"must hold a dictionary for each query, but {came}")
+            got = f"has {type(row).__name__} for {query!r:.50}"
+            raise InvalidTypeError(argument, f"must hold a dictionary for each query, but {got}")
         if not row:
             yield 0, query, NO_DOCUMENT, None
         for item, value in row.items():
@@ -146,8 +136,8 @@ def _rows_of_frame(frame: Any, argument: str) -> Iterator[Row]:
     *ids, name = _columns(held, argument)
     parts = (frame[each] for each in (*ids, ids[0] if name is None else name))
     columns = (each.to_pylist() if hasattr(each, "to_pylist") else list(each) for each in parts)
-    for place, (query, item, value) in enumerate(zip(*columns, strict=True), 1):
-        yield place, query, item, _number(value, name)
+    for index, (query, item, value) in enumerate(zip(*columns, strict=True), 1):
+        yield index, query, item, _number(value, name)
 
 
 def _rows_of_tuples(rows: Iterable[Any], argument: str) -> Iterator[Row]:
@@ -156,13 +146,13 @@ def _rows_of_tuples(rows: Iterable[Any], argument: str) -> Iterator[Row]:
     The first decides the names. An iterator is consumed.
     """
     names: list[Any] = []
-    for place, row in enumerate(rows, 1):
+    for index, row in enumerate(rows, 1):
         get: Callable[..., Any] = row.get if isinstance(row, Mapping) else partial(getattr, row)
         if not names:
             held = row if isinstance(row, Mapping) else [name for name in dir(row) if not name.startswith("_")]
             names = _columns(held, argument, row)
         query, item, value = (None if name is None else get(name, None) for name in names)
-        yield place, query, item, _number(value, names[2])
+        yield index, query, item, _number(value, names[2])
 
 
 def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
@@ -201,14 +191,14 @@ def _require_ids(entries: list[Any], where: str) -> None:
     for entry in entries:
         names = list(entry) if isinstance(entry, Mapping) else list(getattr(entry, "_fields", ()))
         if names or isinstance(entry, Mapping):
-            came = f"has a {type(entry).__name__} of {', '.join(map(str, names)) or 'nothing'}"
-            raise InvalidTypeError(where, f"an entry must be an id, or a set of tied ids, but one {came}{_ADVICE}")
+            got = f"has a {type(entry).__name__} of {', '.join(map(str, names)) or 'nothing'}"
+            raise InvalidTypeError(where, f"an entry must be an id, or a set of tied ids, but one {got}{_ADVICE}")
     ordered = [entry for entry in entries if isinstance(entry, (list, tuple, np.ndarray))]
     mixed = any(len({isinstance(item, str) for item in entry}) > 1 for entry in ordered)
     sizes = {len(entry) for entry in ordered}
     if mixed or (entries and len(ordered) == len(entries) and len(sizes) == 1 and max(sizes) > 1):
-        came = f"{'one is' if mixed else 'each is'} {checks.shown(next(entry for entry in ordered if len(entry) > 1))}"
-        raise InvalidTypeError(where, f"an entry must be an id, or a set of tied ids, but {came}{_ADVICE}")
+        got = f"{'one is' if mixed else 'each is'} {checks.shown(next(entry for entry in ordered if len(entry) > 1))}"
+        raise InvalidTypeError(where, f"an entry must be an id, or a set of tied ids, but {got}{_ADVICE}")
 
 
 def rows_in(path: Path, argument: str, parse: Callable[[str], Any]) -> tuple[Callable[[], Iterator[Row]], str] | None:
@@ -327,11 +317,11 @@ def _rows_of_record(record: Any, argument: str) -> Iterable[Row]:
 
 def pairs_in(path: Path) -> dict[str, str]:
     """Return the documents of chunks, from a line for each chunk: two fields, with tabs, commas or blanks between."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     with unzipped(path) as file:
-        for place, text in enumerate(file, 1):
+        for index, text in enumerate(file, 1):
             line = text.decode("utf-8-sig", "surrogateescape").strip()
             cells = line.split("\t" if "\t" in line else "," if "," in line else None)
-            if line and (len(cells) != 2 or found.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip()):
-                raise FileError(path, f", line {place}: must be a chunk and its one document")
-    return found
+            if line and (len(cells) != 2 or result.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip()):
+                raise FileError(path, f", line {index}: must be a chunk and its one document")
+    return result

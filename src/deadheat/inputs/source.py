@@ -29,32 +29,16 @@ _HASHED = 8 << 20  # bytes that go into a digest at once
 
 
 class Source(ABC):
-    """Rows of embeddings, in memory or on disk.
+    """Rows of embeddings, in memory or on disk."""
 
-    Attributes
-    ----------
-    shape : (n, dim)
-    dtype : numpy.dtype
-        The type of the rows that are returned, float32 or float64: whichever holds every value exactly.
-    stored : numpy.dtype
-        The type in which the rows are stored; for several sources of different types, `dtype`.
-    in_memory : bool
-        Whether there is an attribute `array`.
-    array : (n, dim)
-        All rows, in `dtype` and C-contiguous.
-    threads : int
-        How many may scan the rows at once.
-    tensor : (tensor, int) or None
-        The PyTorch tensor on a card that the rows were copied from, and how often it had been written to by then.
-    """
-
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
-    stored: np.dtype[Any]
-    in_memory: bool = False
-    array: Rows
-    threads: int = 1
-    tensor: tuple[Any, int] | None = None
+    shape: tuple[int, int]  # (n, dim)
+    dtype: np.dtype[Any]  # of the rows that are returned, float32 or float64: whichever holds every value exactly
+    stored: np.dtype[Any]  # in which the rows are stored; for several sources of different types, `dtype`
+    in_memory: bool = False  # whether there is an attribute `array`
+    array: Rows  # (n, dim), all rows, in `dtype` and C-contiguous
+    threads: int = 1  # that may scan the rows at once
+    tensor: tuple[Any, int] | None = None  # on a card, copied to these rows, and the number of writes to it by then
+    title: str = "embeddings"  # of the argument, or of its part, in messages
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -62,10 +46,10 @@ class Source(ABC):
     @cached_property
     def extremes(self) -> Rows:
         """The least and the greatest number of each row, and the smallest size that is not 0 or infinity, (n, 3)."""
-        found = np.empty((len(self), 3), dtype=self.dtype)
+        result = np.empty((len(self), 3), dtype=self.dtype)
         for start, rows in self.pieces():
-            _core.row_extremes(rows, found[start : start + len(rows)], self.threads)
-        return found
+            _core.row_extremes(rows, result[start : start + len(rows)], self.threads)
+        return result
 
     def read(self, start: int, stop: int) -> Rows:
         """Return rows `start` to before `stop`, (stop - start, dim), C-contiguous; the caller must not change them."""
@@ -105,10 +89,10 @@ class Source(ABC):
 
     def state(self) -> Hashable:
         """Return a value that differs once somebody has changed a number in the rows; it takes as long as a copy."""
-        found = 0
+        result = 0
         for _, rows in self.pieces():
-            found = zlib.crc32(_core.hash_rows(rows, False, self.threads), found)
-        return found
+            result = zlib.crc32(_core.hash_rows(rows, False, self.threads), result)
+        return result
 
     @abstractmethod
     def _read_into(self, start: int, out: Rows) -> None:
@@ -124,7 +108,7 @@ class Array(Source):
 
     def __init__(self, values: Rows) -> None:
         self.shape, self.stored = (values.shape[0], values.shape[1]), values.dtype
-        self.dtype = float_type(values.dtype, "values")
+        self.dtype = float_type(values.dtype)
         self._values = values
         self.in_memory = values.dtype == self.dtype and values.flags.c_contiguous
         if self.in_memory:
@@ -176,13 +160,7 @@ class Shards(Source):
 
 
 class Chosen(Source):
-    """Selected rows of another source, in the order of `index`.
-
-    Examples
-    --------
-    >>> Chosen(Array(np.arange(6.0).reshape(3, 2)), np.array([0, 2])).read(1, 2)
-    array([[4., 5.]])
-    """
+    """Selected rows of another source, in the order of `index`."""
 
     def __init__(self, source: Source, index: Index) -> None:
         self._source, self._index = source, index
@@ -206,15 +184,7 @@ def state_of_mask(mask: NDArray[np.bool_]) -> Hashable:
 
 
 def fingerprint(source: Source) -> bytes:
-    """Return a digest of the numbers in a source, the same for files and memory, float32 and float64.
-
-    Examples
-    --------
-    >>> rows = np.arange(6.0).reshape(3, 2)
-    >>> parts = Shards([Array(rows[:1]), Array(rows[1:].astype(np.float16))])
-    >>> fingerprint(Array(rows)) == fingerprint(parts)
-    True
-    """
+    """Return a digest of the numbers in a source, the same for files and memory, float32 and float64."""
     digest = hashlib.blake2b(str(source.shape).encode(), digest_size=32)
     for _, rows in source.pieces(max(1, _HASHED // (source.shape[1] * 8))):
         plain = _shortest(rows + 0.0)  # -0 and 0 are one number

@@ -11,6 +11,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.conversion import compressed_rows, converting, on_host
 from deadheat.inputs.source import Index, Rows, Source
+from deadheat.support.arguments import VALUES
 from deadheat.support.arrays import Bool, Int64, offsets_of, spread
 from deadheat.support.lazy import lazy
 
@@ -21,7 +22,7 @@ class SparseRows(Source):
     """Rows of a sparse matrix: row i has `values` at `columns`, from ``starts[i]`` to before ``starts[i + 1]``."""
 
     def __init__(self, shape: tuple[int, int], starts: Int64, columns: Index, values: Rows) -> None:
-        self.shape, self.stored, self.dtype = shape, values.dtype, float_type(values.dtype, "values")
+        self.shape, self.stored, self.dtype = shape, values.dtype, float_type(values.dtype)
         self._starts, self._columns, self._values = starts, columns, values
 
     def state(self) -> Hashable:
@@ -38,9 +39,9 @@ class SparseRows(Source):
 
     def of_columns(self, chosen: Bool) -> SparseRows:
         """Return the same rows, of the chosen columns alone."""
-        kept, place = chosen[self._columns], np.cumsum(chosen) - 1
-        shape = self.shape[0], int(place[-1]) + 1
-        return SparseRows(shape, offsets_of(kept)[self._starts], place[self._columns[kept]], self._values[kept])
+        kept, column = chosen[self._columns], np.cumsum(chosen) - 1
+        shape = self.shape[0], int(column[-1]) + 1
+        return SparseRows(shape, offsets_of(kept)[self._starts], column[self._columns[kept]], self._values[kept])
 
 
 def shared_columns(query: Source, gallery: Source) -> tuple[Source, Source]:
@@ -62,34 +63,36 @@ def _is_tensor(values: Any) -> bool:
     return hasattr(values, "to_dense") and str(getattr(values, "layout", "")).startswith("torch.sparse")
 
 
-def sparse_rows(values: Any, title: str) -> Source:
+def sparse_rows(values: Any) -> Source:
     """Check a sparse matrix, which may have no rows; entries that are given twice add up, as in ``toarray()``."""
     if len(values.shape) != 2:
-        raise InvalidValueError(title, f"must be two-dimensional (n, dim), but has shape {tuple(values.shape)}")
+        raise InvalidValueError(VALUES, f"must be two-dimensional (n, dim), but has shape {tuple(values.shape)}")
     shape = int(values.shape[0]), int(values.shape[1])
     if shape[0]:
-        require_filled(shape, title)
-    starts, columns, numbers = _of_tensor(values, title) if _is_tensor(values) else _of_scipy(values, title)
+        require_filled(shape)
+    starts, columns, numbers = _of_tensor(values) if _is_tensor(values) else _of_scipy(values)
     source = SparseRows(shape, starts, columns, numbers)
     with np.errstate(invalid="ignore"):
         inexact = ~np.isfinite(numbers) if numbers.dtype.kind == "f" else (numbers > 2**53) | (numbers < -(2**53))
-    for place in np.flatnonzero(inexact)[:1]:
-        row = int(np.searchsorted(starts, place, side="right")) - 1
+    for index in np.flatnonzero(inexact)[:1]:
+        row = int(np.searchsorted(starts, index, side="right")) - 1
         is_float = numbers.dtype.kind == "f"
-        require_exact(source.read(row, row + 1) if is_float else numbers[place : place + 1, None], title, row)
+        require_exact(source.read(row, row + 1) if is_float else numbers[index : index + 1, None], VALUES, row)
     return source
 
 
-def _of_scipy(values: Any, title: str) -> tuple[Int64, Index, Rows]:
-    rows = compressed_rows(values, title)
-    float_type(rows.dtype, title)
+def _of_scipy(values: Any) -> tuple[Int64, Index, Rows]:
+    rows = compressed_rows(values)
+    float_type(rows.dtype)
     return rows.indptr.astype(np.int64), rows.indices, rows.data
 
 
-def _of_tensor(values: Any, title: str) -> tuple[Int64, Index, Rows]:
-    with converting(values, title):  # PyTorch cannot sort those of float8, or on the device "meta"
+def _of_tensor(values: Any) -> tuple[Int64, Index, Rows]:
+    with converting(values):  # PyTorch cannot sort those of float8, or on the device "meta"
         rows = values.detach().cpu().to_sparse_coo().coalesce()
     if rows.sparse_dim() != 2:
-        raise InvalidTypeError(title, "must hold numbers, but is a sparse tensor of dense rows: give tensor.to_dense()")
-    place, columns = rows.indices().numpy()
-    return offsets_of(np.bincount(place, minlength=len(rows))), columns, on_host(rows.values(), title)
+        raise InvalidTypeError(
+            VALUES, "must hold numbers, but is a sparse tensor of dense rows: give tensor.to_dense()"
+        )
+    row, columns = rows.indices().numpy()
+    return offsets_of(np.bincount(row, minlength=len(rows))), columns, on_host(rows.values())

@@ -33,6 +33,7 @@ from deadheat.inputs.files import unzipped
 from deadheat.inputs.rows import Row
 from deadheat.inputs.rows import Table as Table
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.arrays import Float64, Int64
 
 Checked: TypeAlias = dict[str, dict[str, Any]]
@@ -47,7 +48,7 @@ _FIRST_TWO = re.compile(rb"^([^\s#]\S*)[ \t]+(\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class _Form:
+class LineForm:
     """The layout of a run or qrels: the fields of a line, and which of them is the number of a document."""
 
     argument: str
@@ -76,8 +77,8 @@ class _Form:
         if len(parts) != len(self.fields):
             layout = " ".join(self.fields)
             swapped = {4: ": are these qrels, in the place of a run?", 6: ": is this a run, in the place of qrels?"}
-            came = f"{len(parts)}{swapped.get(len(line.split()), '')}"
-            raise ValueError(f"a line must have {len(self.fields)} fields ({layout}), but has {came}")
+            got = f"{len(parts)}{swapped.get(len(line.split()), '')}"
+            raise ValueError(f"a line must have {len(self.fields)} fields ({layout}), but has {got}")
         query, item, text = (_text([*parts, b"1"][i]) for i in (0, self.item, self.place))
         number = self.check(self.number_in(text))
         return query, item, -number if self is _RANKS else number
@@ -89,7 +90,7 @@ class _Form:
                 return text if "_" in text else kind(text)  # 1_000 is a number to Python only
         return text
 
-    def fitting(self, block: bytes, path: Path) -> _Form:
+    def fitting(self, block: bytes, path: Path) -> LineForm:
         """Return the form of MS MARCO if the first line of a file has its number of fields, and else this one.
 
         A table of BLAST is refused, which has twelve columns, numbers from the third on: no tag of a run has seven.
@@ -97,9 +98,9 @@ class _Form:
         lines = (line.split() for line in block.removeprefix(codecs.BOM_UTF8).split(b"\n"))
         first = next((line for line in lines if line and not line[0].startswith(b"#")), [])
         if self is _RUN and len(first) == 12 and all(map(_NUMBER.fullmatch, first[2:])):
-            came = "has twelve columns, as a table of BLAST (-outfmt 6)"
+            got = "has twelve columns, as a table of BLAST (-outfmt 6)"
             rule = "name its columns in a first line, query_id, doc_id and score among them"
-            raise FileError(path, f" must be a run, but {came}: {rule}")
+            raise FileError(path, f" must be a run, but {got}: {rule}")
         return {(_RUN, 3): _RANKS, (_QRELS, 2): _PAIRS}.get((self, len(first)), self)
 
     def add(self, block: bytes, table: Checked, repeats: bool = False) -> bool:
@@ -111,13 +112,13 @@ class _Form:
         firsts = np.empty(n_line, dtype=np.int64)
         layout = (max(4, len(self.fields)), max(3, self.place), self.open_end, self.kind is int)
         text = np.frombuffer(block, dtype=np.uint8)
-        found, n_run = _core.find_fields(text, layout, places, numbers, firsts)
-        values = self._values(block, places[:found], numbers[:found]) if found >= 0 else None
+        result, n_run = _core.find_fields(text, layout, places, numbers, firsts)
+        values = self._values(block, places[:result], numbers[:result]) if result >= 0 else None
         if values is None or b"\0" in block or block.startswith(codecs.BOM_UTF8):
             return False
         values = [-value for value in values] if self is _RANKS else values
-        items = _texts(block, places[:found, 2:4])
-        for first, last in pairwise([*firsts[:n_run].tolist(), found]):
+        items = _texts(block, places[:result, 2:4])
+        for first, last in pairwise([*firsts[:n_run].tolist(), result]):
             row = table.setdefault(_text(block[slice(*places[first, :2])]), {})
             size = len(row) + last - first
             pairs = zip(items[first:last], values[first:last], strict=True)
@@ -146,12 +147,12 @@ class _Form:
         return self.fields.index(self.number) if self.number in self.fields else len(self.fields)
 
 
-_RUN = _Form("run", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", float, open_end=True)
-_QRELS = _Form("qrels", ("qid", "iter", "docid", "rel"), "rel", int)
-_RANKS = _Form("run", ("qid", "pid", "rank"), "rank", float, item=1)  # MS MARCO
-_PAIRS = _Form("qrels", ("qid", "pid"), "rel", int, item=1)  # MS MARCO, every one relevant
-_RANKED = _Form("ranked_ids", (), "rank", float)
-_RELEVANT = _Form("relevant_ids", (), "grade", int)
+_RUN = LineForm("run", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", float, open_end=True)
+_QRELS = LineForm("qrels", ("qid", "iter", "docid", "rel"), "rel", int)
+_RANKS = LineForm("run", ("qid", "pid", "rank"), "rank", float, item=1)  # MS MARCO
+_PAIRS = LineForm("qrels", ("qid", "pid"), "rel", int, item=1)  # MS MARCO, every one relevant
+_RANKED = LineForm("ranked_ids", (), "rank", float)
+_RELEVANT = LineForm("relevant_ids", (), "grade", int)
 
 
 class Opened(dict[str, dict[str, Any]]):
@@ -179,10 +180,10 @@ class Chunks(NamedTuple):
             rule = "must be a dictionary from chunks to documents, or the path of one"
             raise InvalidTypeError("documents", f"{rule}, but is {checks.shown(documents)}")
         pairs = {(_id(chunk, "chunk"), _id(document, "document")) for chunk, document in documents.items()}
-        if len(found := dict(pairs)) < len(pairs):
-            twice = next(chunk for chunk, document in pairs if found[chunk] != document)
+        if len(result := dict(pairs)) < len(pairs):
+            twice = next(chunk for chunk, document in pairs if result[chunk] != document)
             raise InvalidValueError("documents", f"must have one document for each chunk, but has two for {twice!r}")
-        return cls(repeats, found)
+        return cls(repeats, result)
 
     def document(self, item: str) -> str:
         """Return the document of a chunk, or the item itself."""
@@ -214,17 +215,19 @@ def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
 
 def open_lists(ranked: Any, relevant: Any, *, repeats: Repeats | None = None) -> tuple[Checked, Checked]:
     """Open lists of ids as a run, whose scores are ranks with the sign changed, and its qrels."""
-    found = (
+    result = (
         _collected(partial(rows.rows_of_lists, ranked, "ranked_ids"), _RANKED, Chunks.checked(repeats)),
         _collected(partial(rows.rows_of_lists, relevant, "relevant_ids"), _RELEVANT),
     )
     named = isinstance(ranked, Mapping), isinstance(relevant, Mapping)
-    if named[0] != named[1] or (not named[0] and len(found[0]) != len(found[1])):
-        sizes = " and ".join(f"{len(side)} {('lists', 'ids')[by_id]}" for side, by_id in zip(found, named, strict=True))
+    if named[0] != named[1] or (not named[0] and len(result[0]) != len(result[1])):
+        sizes = " and ".join(
+            f"{len(side)} {('lists', 'ids')[by_id]}" for side, by_id in zip(result, named, strict=True)
+        )
         raise InvalidValueError("ranked_ids and relevant_ids", f"must be of the same queries, but have {sizes} of them")
-    for table, other, name in zip(found, found[::-1], ("ranked_ids", "relevant_ids"), strict=True):
+    for table, other, name in zip(result, result[::-1], ("ranked_ids", "relevant_ids"), strict=True):
         _require_split(table, other, name)
-    return found
+    return result
 
 
 def _require_split(table: Checked, other: Checked, name: str) -> None:
@@ -245,13 +248,15 @@ def remarks_of(*tables: Checked) -> list[str]:
     return [*said, *(remark for table in tables for remark in getattr(table, "remarks", ()))]
 
 
-def _open(source: Path | Table, form: _Form, may_be_empty: bool, chunks: Chunks = PLAIN) -> Checked:
+def _open(source: Path | Table, form: LineForm, may_be_empty: bool, chunks: Chunks = PLAIN) -> Checked:
     if isinstance(source, Opened) and chunks.documents is None:
         table = source
     elif isinstance(source, (str, os.PathLike)):
         checks.path(source, form.argument)
-        found = rows.rows_in(source, form.argument, form.number_in)
-        table = _read(source, form, chunks) if found is None else _collected(found[0], form, chunks, source, found[1])
+        result = rows.rows_in(source, form.argument, form.number_in)
+        table = (
+            _read(source, form, chunks) if result is None else _collected(result[0], form, chunks, source, result[1])
+        )
     else:
         table = _collected(partial(rows.rows_of, source, form.argument), form, chunks, unit="row")
     if not table and not may_be_empty:
@@ -263,12 +268,12 @@ def _open(source: Path | Table, form: _Form, may_be_empty: bool, chunks: Chunks 
 
 
 def _collected(
-    read: Callable[[], Iterator[Row]], form: _Form, chunks: Chunks = PLAIN, path: Path | None = None,
+    read: Callable[[], Iterator[Row]], form: LineForm, chunks: Chunks = PLAIN, path: Path | None = None,
     unit: str = "line",
 ) -> Opened:  # fmt: skip
     """Check rows, and return their numbers by query and document; what is listed again with its number counts once."""
     table, n_again, kinds = Opened(), 0, set[tuple[str, type]]()
-    for place, of_query, of_item, value in read():
+    for index, of_query, of_item, value in read():
         try:
             query = _id(of_query, "query", kinds)
             row = table.setdefault(query, {})
@@ -285,8 +290,8 @@ def _collected(
                 numbers = row[item], number
                 raise InvalidValueError(form.argument, _again(read, query, item, numbers, unit, form, chunks))
         except InputError as error:
-            if path is not None and place:
-                raise FileError(path, f", {unit} {place}: {error}") from None
+            if path is not None and index:
+                raise FileError(path, f", {unit} {index}: {error}") from None
             if error.argument in (form.argument, "documents"):
                 raise
             where = f"{form.argument}, query {checks.shown(of_query)}, document {checks.shown(of_item)}:"
@@ -306,23 +311,18 @@ def _id(value: Any, role: str, kinds: set[tuple[str, type]] | None = None) -> st
     return text
 
 
-def id_text(value: Any, name: str) -> str:
-    """Return an id as text, which is the decimal text of an integer.
-
-    Examples
-    --------
-    >>> id_text(7, "an id"), id_text("07", "an id")
-    ('7', '07')
-    """
+@names_argument
+def id_text(value: Any) -> str:
+    """Return an id as text, which is the decimal text of an integer."""
     if isinstance(value, str):
         return value
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise InvalidTypeError(name, f"must be a string or an integer, but is {checks.shown(value)}")
+        raise InvalidTypeError(VALUES, f"must be a string or an integer, but is {checks.shown(value)}")
     return str(value)
 
 
 def _again(
-    read: Callable[[], Iterator[Row]], query: str, item: str, numbers: tuple[Any, Any], unit: str, form: _Form,
+    read: Callable[[], Iterator[Row]], query: str, item: str, numbers: tuple[Any, Any], unit: str, form: LineForm,
     chunks: Chunks,
 ) -> str:  # fmt: skip
     """Return the rule that a document listed with two numbers breaks, with the place of the first where it has one."""
@@ -348,7 +348,7 @@ def run_id(path: Path) -> str | None:
     return _text(fields[0]) if fields and rows.rows_in(path, "run", float) is None else None
 
 
-def _read(path: Path, form: _Form, chunks: Chunks = PLAIN) -> Opened:
+def _read(path: Path, form: LineForm, chunks: Chunks = PLAIN) -> Opened:
     table = Opened()
     with unzipped(path) as file:
         for block in _blocks(file):
@@ -376,22 +376,22 @@ def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:
         yield rest
 
 
-def _read_one_by_one(path: Path, form: _Form, chunks: Chunks = PLAIN) -> Opened:
+def _read_one_by_one(path: Path, form: LineForm, chunks: Chunks = PLAIN) -> Opened:
     """Read a file line by line: comments and blank lines are skipped, and an error names its line."""
     return _collected(partial(_lines, path, form), form, chunks, path)
 
 
-def _lines(path: Path, form: _Form) -> Iterator[Row]:
+def _lines(path: Path, form: LineForm) -> Iterator[Row]:
     with unzipped(path) as lines:
         for count, text in enumerate(lines, 1):
             line = text.removeprefix(codecs.BOM_UTF8).strip() if count == 1 else text.strip()
             if not line or line.startswith(b"#"):
                 continue
             try:
-                found = form.parse(line)
+                result = form.parse(line)
             except (TypeError, ValueError) as error:
                 raise FileError(path, f", line {count}: {error}") from None
-            yield count, *found
+            yield count, *result
 
 
 def _texts(block: bytes, places: Int64) -> list[str]:

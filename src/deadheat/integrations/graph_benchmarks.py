@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from deadheat.analyses.link_prediction import LinkPrediction, link_prediction
-from deadheat.engine.counting.links import profile_links
+from deadheat.engine.sources.candidates import from_candidates
 from deadheat.errors import InvalidValueError
 
 
@@ -16,7 +16,7 @@ def evaluate(input_dict: Mapping[str, Any], eval_metric: str | Iterable[str] = "
     Parameters
     ----------
     input_dict : mapping
-        ``y_pred_pos`` and ``y_pred_neg``, as in `deadheat.Task.from_links`; its own ``eval_metric`` takes precedence.
+        ``y_pred_pos`` and ``y_pred_neg``, as in `deadheat.from_candidates`; its own ``eval_metric`` takes precedence.
     eval_metric : str or iterable of str
         ``"mrr"`` or ``"hits@50"``.
 
@@ -33,4 +33,5 @@ def evaluate(input_dict: Mapping[str, Any], eval_metric: str | Iterable[str] = "
     asked = input_dict.get("eval_metric", eval_metric)
     names = [asked] if isinstance(asked, str) else list(asked)
     named = [{"mrr": "MRR"}.get(name, str(name).replace("hits", "Hits")) for name in names]
-    return link_prediction(profile_links(input_dict["y_pred_pos"], input_dict["y_pred_neg"]), named)
+    task = from_candidates(input_dict["y_pred_neg"], positive_scores=input_dict["y_pred_pos"])
+    return link_prediction(task, named)

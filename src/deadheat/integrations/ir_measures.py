@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.engine.counting.runs import RunOptions, profile_judged_documents, profile_tables
 from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.profiles.parts import at_level, judged_at_level
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.run_tables import RunOptions, profile_judged_documents, profile_tables
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidValueError

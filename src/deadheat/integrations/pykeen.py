@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.analyses.link_prediction import link_prediction
-from deadheat.engine.counting.links import profile_ranks
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.ranks import from_ranks
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 
@@ -53,7 +53,7 @@ class TieAwareRankBasedEvaluator(_pykeen.RankBasedEvaluator):  # type: ignore[mi
         names = {key: name for key, name in known.items() if name}
         ranks = [[self.ranks[side, end] for end in ("optimistic", "pessimistic")] for side in sides]
         of_sides = [
-            profile_ranks(*map(np.concatenate, [*ends, self.num_candidates[side]]))
+            from_ranks(*map(np.concatenate, [*ends, self.num_candidates[side]])).profile
             for side, ends in zip(sides, ranks, strict=True)
         ]
         data = dict(super().finalize().data)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import Task
+from deadheat.engine.task import task_of_pair
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import embeddings
 from deadheat.inputs.conversion import card_of, plain
@@ -225,12 +225,12 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
             rule = f"must have the same dim, but have {rows[0].shape[1]} and {rows[1].shape[1]} columns"
             raise InvalidValueError("query and reference", rule)
         alone = ref_includes_query and rows[1] is rows[0]  # leave one out, which takes half as long
-        queries = open_samples(rows[0], classes.query, name="query", labels_name="query_labels")
-        items = open_samples(rows[1], classes.reference, name="reference", labels_name="reference_labels")
+        queries = open_samples(rows[0], classes.query, names=("query", "query_labels"))
+        items = open_samples(rows[1], classes.reference, names=("reference", "reference_labels"))
         pair = Pair(queries, None if alone else items)
         itself = np.arange(len(classes.query)) if ref_includes_query and not alone else None
         remedy = "leave out reference, or give ref_includes_query=True"
-        task = Task.of_pair(pair, remedy=remedy, distance=ranking.distance, exclude=itself, device=device)
+        task = task_of_pair(pair, remedy=remedy, distance=ranking.distance, exclude=itself, device=device)
         profile = task.profile
         if not profile.n_relevant.any():
             common_functions.LOGGER.warning("None of the query labels are in the reference set.")

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine.counting.card.device import open_card
-from deadheat.engine.counting.judged import profile_of_judged
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.scored import profile_scores
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.judged import profile_of_judged
+from deadheat.engine.sources.scores import from_scores
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import card_of, on_host
@@ -244,7 +244,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
             marks = np.zeros(scores.shape, dtype=np.bool_)
             for row, query in enumerate(ids[start : start + step]):
                 marks[row, [place[each] for each in relevant[query] if each in place]] = True
-            parts.append(profile_scores(scores, marks, ties=self._options.rule, threads=self._options.threads))
+            task = from_scores(scores, marks, ties=self._options.rule, threads=self._options.threads)
+            parts.append(task.profile)
         n_relevant = np.array([len(relevant[query]) for query in ids], dtype=np.int64)
         return replace(TieProfile.joined(parts), n_relevant=n_relevant, check=False)
 

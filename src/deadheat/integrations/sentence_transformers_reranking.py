@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.counting.judged import profile_of_judged
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.scored import profile_lists
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.judged import profile_of_judged
+from deadheat.engine.sources.keyed import profile_lists
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
@@ -230,7 +230,7 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
         self._require_samples()
         distance = distance_of(self.similarity_fct)
         if distance is not None:
-            options, profiles = CountingOptions(distance, self._options.rule, threads=1), []
+            options, profiles = CountingOptions.checked(distance=distance, ties=self._options.rule, threads=1), []
             for n_positive, query, documents in self._embedded(model):
                 opened = options.open(on_host(query, "query")[None], on_host(documents, "documents"))
                 grades = {0: dict.fromkeys(range(n_positive), 1)}

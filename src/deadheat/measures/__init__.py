@@ -1,29 +1,14 @@
-"""Measures: from tie profiles to the lower, expected and upper value of each query, and its standard deviation."""
+"""Measures: from tie profiles to the lower, expected and upper value of each query, and its standard deviation.
 
-from deadheat.measures.family import ClosedForms, Counted, Family, Measure, NoRankSum, RankSum
-from deadheat.measures.names import DEFAULT_MEASURES, FAMILIES, find, listing, parse, parse_all
+`listing` names all measures, `find` one of them, `register` adds one of your own, and `per_query` and `std` compute
+values from a `TieProfile`.
+"""
+
+from deadheat.measures.names import DEFAULT_MEASURES, find, listing
 from deadheat.measures.registering import register, unregister
-from deadheat.measures.values import all_bounds, per_query, std
+from deadheat.measures.values import per_query, std
 
-__all__ = [
-    "DEFAULT_MEASURES",
-    "FAMILIES",
-    "ClosedForms",
-    "Counted",
-    "Family",
-    "Measure",
-    "NoRankSum",
-    "RankSum",
-    "all_bounds",
-    "find",
-    "listing",
-    "parse",
-    "parse_all",
-    "per_query",
-    "register",
-    "std",
-    "unregister",
-]
+__all__ = ["DEFAULT_MEASURES", "find", "listing", "per_query", "register", "std", "unregister"]
 
 
 def __dir__() -> list[str]:

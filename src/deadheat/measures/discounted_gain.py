@@ -70,7 +70,7 @@ class DiscountedGain(ClosedForms):
         squares = np.empty(len(one))
         for piece in pieces(slots[one]):
             some = one[piece]
-            _core.discount_spreads(k[some], tied[some], slots[some], table[0], squares[piece])
+            _core.discount_deviations(k[some], tied[some], slots[some], table[0], squares[piece])
         of_groups = gains if gains.ndim == 1 else gains[profile.query_of_group[group]].T
         variance = squares[number] * (_gain_squares(by_grade[group], of_groups, tied) / (tied - 1))
         with np.errstate(invalid="ignore", divide="ignore"):

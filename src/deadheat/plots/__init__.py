@@ -73,16 +73,18 @@ __all__ = [
 _MODULES = ("confidences", "grouped", "precisions", "reports", "ties")
 
 
-def __getattr__(name: str) -> Any:
-    """Import all plots at the first use of one: the HTML report of `deadheat.plots.pages` needs no Matplotlib."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    require("matplotlib", "plots", "deadheat.plots")
-    for module in _MODULES:
-        for public, value in vars(import_module(f"{__name__}.{module}")).items():
-            if public in __all__:  # what is drawn are the numbers of the plain mode
-                globals()[public] = value if isinstance(value, type) else plain_floats(value)
-    return globals()[name]
+if not TYPE_CHECKING:  # to which every name of a module with `__getattr__` is one
+
+    def __getattr__(name: str) -> Any:
+        """Import all plots at the first use of one: the HTML report of `deadheat.plots.pages` needs no Matplotlib."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        require("matplotlib", "plots", "deadheat.plots")
+        for module in _MODULES:
+            for public, value in vars(import_module(f"{__name__}.{module}")).items():
+                if public in __all__:  # what is drawn are the numbers of the plain mode
+                    globals()[public] = value if isinstance(value, type) else plain_floats(value)
+        return globals()[name]
 
 
 def __dir__() -> list[str]:

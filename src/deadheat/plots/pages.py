@@ -23,7 +23,7 @@ from deadheat.analyses.difference import Difference
 from deadheat.engine.profiles.parts import in_parts
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError
-from deadheat.reports import tables
+from deadheat.reports.answer import Answer
 from deadheat.reports.breakdown import Breakdown, triples
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
@@ -311,7 +311,7 @@ def _compared(comparison: Comparison, digits: int) -> dict[str, Any]:
     return {"names": comparison.names, **drawn, **_tabular(comparison, digits=digits)}
 
 
-def _tabular(result: tables.TabularResult, **options: Any) -> dict[str, Any]:
+def _tabular(result: Answer, **options: Any) -> dict[str, Any]:
     return {"tables": result.tables(**options), "notes": result.notes()}
 
 

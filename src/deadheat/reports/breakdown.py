@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.result import Result
-from deadheat.reports.tables import DIGITS, Table, TabularResult, column_of, count, headline, plain, program
+from deadheat.reports.tables import count, headline
 from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.means import exact_means_of_runs
 from deadheat.support.triple import Triple
 
 
 @dataclass(frozen=True, eq=False)
-class Breakdown(TabularResult):
+class Breakdown(Answer):
     """Classes or queries of a report: worst first (`by_class`, `worst`), or queries in order (`by_query`).
 
     Printing gives a table in per cent, in which a cell is one number where lower and upper are equal and otherwise the
@@ -40,34 +41,15 @@ class Breakdown(TabularResult):
     per_row: Mapping[str, Triple[Float64]]
     sentences: tuple[str, ...]
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return one table: a row for each class or query, a column for each measure."""
-        what = (map(str, column) for column in self.rows.values())
-        values = (column_of(triples(triple), digits) for triple in self.per_row.values())
-        header = [*self.rows, *(f"{name} (%)" for name in self.per_row)]
-        return [Table(header, list(zip(*what, *values, strict=True)))]
+        what = [Column(name, values, "text" if name != "queries" else "count") for name, values in self.rows.items()]
+        values = [Column(name, triples(each), "fraction", shape="value") for name, each in self.per_row.items()]
+        return [Panel([*what, *values], "each", key="rows", by_name=False)]
 
     def notes(self) -> list[str]:
         """Return the number of rows shown, out of how many, and their order."""
         return list(self.sentences)
-
-    def columns(self) -> dict[str, Sequence[Any]]:
-        """Return the rows as columns: their identifiers, then ``mAP_lower``, ``mAP_expected``, ``mAP_upper``, ..."""
-        values = {
-            f"{name}_{bound}": getattr(triple, bound).tolist()
-            for name, triple in self.per_row.items()
-            for bound in Triple._fields
-        }
-        return {**self.rows, **values}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rows as plain Python values that JSON can hold; None where a value is undefined."""
-        values = {name: [plain(each._asdict()) for each in triples(triple)] for name, triple in self.per_row.items()}
-        rows = [
-            {**dict(zip(self.rows, what, strict=True)), "measures": dict(zip(values, measures, strict=True))}
-            for *what, measures in zip(*map(plain, self.rows.values()), zip(*values.values(), strict=True), strict=True)
-        ]
-        return {"deadheat": program(), "rows": rows}
 
 
 def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n: int | None) -> Breakdown:
@@ -83,38 +65,36 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
         result.name: exact_means_of_runs(Triple(*(row[queries] for row in result.per_query)), ends)
         for result in results
     }
-    order = by_name[_worst_first(Triple(*(row[by_name] for row in means[results[0].name])))]
-    shown = order[:n]
-    undefined = int(np.isnan(means[results[0].name].lower).sum())
+    deciding = means[results[0].name]
+    shown = by_name[_worst_first(Triple(*(row[by_name] for row in deciding)))][:n]
+    undefined = int(np.isnan(deciding.lower).sum())
     left = f"; {undefined} without a value at the end" if undefined else ""
-    title = f"{len(shown)} of {count(len(order), 'class', 'classes')}, worst {results[0].name} first{left}."
-    rows = {"class": [names[each] for each in shown.tolist()], "queries": sizes[shown].tolist()}
-    return Breakdown(rows, {name: Triple(*(row[shown] for row in triple)) for name, triple in means.items()}, (title,))
+    title = f"{len(shown)} of {count(len(names), 'class', 'classes')}, worst {results[0].name} first{left}."
+    rows = {"class": [names[number] for number in shown.tolist()], "queries": sizes[shown].tolist()}
+    return Breakdown(rows, _taken(means, shown), (title,))
 
 
-def worst_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], n: int) -> Breakdown:
-    """Return the queries with the lowest values of the first measure; `about` has the columns that identify them."""
-    values = results[0].per_query
-    order = _worst_first(values)[: int(np.count_nonzero(~np.isnan(values.lower)))]
-    shown = order[:n]
-    undefined = len(values.lower) - len(order)
-    left = f"; {undefined} without a value left out" if undefined else ""
-    title = f"{len(shown)} of {count(len(values.lower), 'query', 'queries')}, worst {results[0].name} first{left}."
-    return _of_queries(results, about, shown, title)
+def by_query(results: Sequence[Result], about: Mapping[str, NDArray[Any]], n: int | None = None) -> Breakdown:
+    """Return the n queries with the lowest values of the first measure, or all queries in order without `n`.
+
+    `about` has the columns that identify them.
+    """
+    name, values = results[0].name, results[0].per_query
+    n_query, undefined = len(values.lower), int(np.isnan(values.lower).sum())
+    queries = count(n_query, "query", "queries")
+    if n is None:
+        shown = np.arange(n_query)
+        title = f"{queries}{f', {undefined} of them without a value of {name}' if undefined else ''}."
+    else:
+        shown = _worst_first(values)[: min(n, n_query - undefined)]
+        left = f"; {undefined} without a value left out" if undefined else ""
+        title = f"{len(shown)} of {queries}, worst {name} first{left}."
+    rows = {name: [plain_label(label) for label in column[shown]] for name, column in about.items()}
+    return Breakdown(rows, _taken({result.name: result.per_query for result in results}, shown), (title,))
 
 
-def every_query(results: Sequence[Result], about: Mapping[str, NDArray[Any]]) -> Breakdown:
-    """Return all queries in the order in which they came; `about` has the columns that identify them."""
-    n_query = len(results[0].per_query.lower)
-    undefined = int(np.isnan(results[0].per_query.lower).sum())
-    without = f", {undefined} of them without a value of {results[0].name}" if undefined else ""
-    return _of_queries(results, about, np.arange(n_query), f"{count(n_query, 'query', 'queries')}{without}.")
-
-
-def _of_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], shown: Int64, title: str) -> Breakdown:
-    rows = {name: [plain_label(each) for each in column[shown]] for name, column in about.items()}
-    per_row = {result.name: Triple(*(row[shown] for row in result.per_query)) for result in results}
-    return Breakdown(rows, per_row, (title,))
+def _taken(values: Mapping[str, Triple[Float64]], rows: Int64) -> dict[str, Triple[Float64]]:
+    return {name: Triple(*(row[rows] for row in triple)) for name, triple in values.items()}
 
 
 def _worst_first(values: Triple[Float64]) -> Int64:

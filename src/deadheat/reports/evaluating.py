@@ -6,37 +6,36 @@ Task ──counting──> TieProfile ──measures──> Report
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, overload
+from functools import partial
+from typing import Any, Unpack, overload
 
+from deadheat.engine.evaluable import Evaluable
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import DATA, Task, require_known
+from deadheat.engine.settings import DATA, TaskSettings, require_known, shows_settings
+from deadheat.engine.sources.profile import from_profile
+from deadheat.engine.task import Task
 from deadheat.errors import InvalidTypeError, InvalidValueError, UndefinedError
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, QueryLabels
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions, require_no_measures
 from deadheat.reports.report import Report
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
-from deadheat.support.lazy import lazy
-
-if TYPE_CHECKING:
-    from deadheat.reports import runs
-else:
-    runs = lazy("deadheat.reports.runs")
 
 Measures = str | Iterable[str] | None
 
-_OTHERS = (*DATA, "measures", "singletons", "average")  # arguments of `evaluate` that are no settings of a task
+RUN_MEASURES = ("mAP", "nDCG@10", "MRR", "P@10", "R-Precision", "Recall@100")
+_OWN = ("measures", "singletons", "average")  # arguments of `evaluate` that are no part of a task
 
 
 @overload
 def evaluate(
-    task: Task | TieProfile, measures: Measures = None, /, *, singletons: Singletons = ..., average: Average = ...
+    task: Evaluable | TieProfile, measures: Measures = None, /, *, singletons: Singletons = ..., average: Average = ...
 ) -> Report: ...
 
 
 @overload
 def evaluate(
-    task: Task | TieProfile, /, *, measures: Measures, singletons: Singletons = ..., average: Average = ...
+    task: Evaluable | TieProfile, /, *, measures: Measures, singletons: Singletons = ..., average: Average = ...
 ) -> Report: ...
 
 
@@ -51,11 +50,12 @@ def evaluate(
 def evaluate(
     embeddings: EmbeddingsLike, labels: LabelsLike | None = None, gallery: EmbeddingsLike | None = None,
     gallery_labels: LabelsLike | None = None, *, measures: Measures = None, singletons: Singletons = "skip",
-    average: Average = "query", **settings: Any,
+    average: Average = "query", **settings: Unpack[TaskSettings],
 ) -> Report: ...  # fmt: skip
 
 
 @plain_floats
+@partial(shows_settings, data=True)
 def evaluate(
     task: Any = None,
     /,
@@ -68,15 +68,17 @@ def evaluate(
     """Rank the gallery for each query, and average each measure over the queries.
 
     ``evaluate(task, measures)``, or in one line ``evaluate(embeddings, labels, measures=...)``, which makes the task:
-    it takes all arguments of `deadheat.Task`. A `TieProfile`, perhaps with ``labels=``, is evaluated as it is.
+    it takes all arguments of `deadheat.Task`. A `TieProfile`, perhaps with ``labels=`` and ``threads=``, is evaluated
+    as it is.
 
     Parameters
     ----------
-    task : Task, TieProfile or embeddings
-        What is ranked, which items are relevant, and what counts as a tie.
-    *more : arguments
-        After a task or a profile, `measures`. After embeddings, labels, gallery and gallery_labels as in
-        `deadheat.Task`.
+    embeddings : Task, TieProfile or (n_query, dim) array
+        A task, as `Task` and the functions ``from_...`` make it, a profile, or embeddings in any form that
+        `deadheat.Task` takes.
+    labels, gallery, gallery_labels : (n,) labels, and (n_gallery, dim) array, optional
+        With embeddings, the further data of `deadheat.Task`. After a task or a profile the second argument is
+        `measures`.
     measures : str or iterable of str, optional
         Names such as ``"mAP"``, ``"Hit@1"`` or ``"nDCG@10"``, or one string with commas between them. By default
         `deadheat.measures.DEFAULT_MEASURES`; for a run mAP, nDCG@10, MRR, P@10, R-Precision and Recall@100.
@@ -89,8 +91,7 @@ def evaluate(
         The mean over queries, or the mean over classes of the mean over the queries of a class. A class without a
         query that counts does not count.
     **settings : arguments
-        With embeddings, those of `deadheat.Task`, such as ``distance="euclidean"``. With a profile, ``labels=`` and
-        ``threads=``.
+        With embeddings, those of `deadheat.Task`, such as ``distance="euclidean"``; see there.
 
     Returns
     -------
@@ -117,71 +118,48 @@ def evaluate(
     >>> evaluate(task, "mAP")["mAP"].expected
     0.875
     """
-    if isinstance(task, (Task, TieProfile)):
+    if isinstance(task, TieProfile):
+        task = from_profile(task, **settings)
+        settings = {}
+    if isinstance(task, Evaluable):
         if len(more) > 1 or (more and measures is not None):
             raise InvalidTypeError("evaluate", "must be given a task and measures, and options by name")
         measures = more[0] if more else measures
-        summary = SummaryOptions.checked(_default(task, measures), singletons, average, rel=_level(task))
-        return report_of(_as_task(task, settings), summary)
+        names = RUN_MEASURES if measures is None and task.is_run else measures
+        summary = SummaryOptions.checked(names, singletons, average, rel=task.rel)
+        _refuse_settings(task, settings)
+        return report_of(task, summary)
     require_no_measures(more[1] if len(more) > 1 else settings.get("gallery"), "gallery", "embeddings")
     summary = SummaryOptions.checked(measures, singletons, average)
-    require_known(settings, "evaluate", _OTHERS)
+    require_known(settings, "evaluate", (*DATA, *_OWN))
     if task is None and "embeddings" not in settings:
         raise InvalidTypeError("task", "must be given: a Task, a TieProfile, or embeddings with labels")
     return report_of(Task(*(() if task is None else (task, *more)), **settings), summary)
 
 
-def _default(task: Task | TieProfile, measures: Measures) -> Measures:
-    return runs.MEASURES if measures is None and isinstance(task, Task) and task.run is not None else measures
-
-
-def _level(task: Task | TieProfile) -> float | None:
-    """Return the least gain that is relevant; None for every one above 0."""
-    return task.run.options.rel if isinstance(task, Task) and task.run is not None else None
-
-
-def _as_task(task: Task | TieProfile, settings: dict[str, Any]) -> Task:
-    """Return the task itself, or that of a profile; only with a profile are further settings allowed."""
-    if isinstance(task, TieProfile):
-        return Task.from_profile(task, **settings)
-    require_known(settings, "evaluate", _OTHERS)
+def _refuse_settings(task: Evaluable, settings: dict[str, Any]) -> None:
+    """Refuse settings next to a task, to which they belong."""
+    require_known(settings, "evaluate", (*DATA, *_OWN))
+    has_rows = isinstance(task, Task)
     for name in settings:
         maker = "Task"
-        if name == "labels" and not task.has_rows:
+        if name == "labels" and not has_rows:
             by_source = {"a run": "from_run(run, qrels", "lists": "from_lists(ranked_ids, relevant_ids"}
-            maker = f"Task.{by_source.get(task.source, 'from_profile(task.profile')}, labels=...)"
-        raise InvalidTypeError(name, checks.of_task(name, maker, replaced=task.has_rows))
-    return task
+            maker = f"{by_source.get(task.source, 'from_profile(task.profile')}, labels=...)"
+        raise InvalidTypeError(name, checks.of_task(name, maker, replaced=has_rows))
 
 
 @plain_floats
-def report_of(task: Task, summary: SummaryOptions) -> Report:
+def report_of(task: Evaluable, summary: SummaryOptions) -> Report:
     """Return the report on a task."""
     if summary.average == "class" and task.labels is None:
         raise InvalidValueError('average="class"', "needs labels, one for each query")
-    if task.run is not None:
-        return runs.report_on_run(task, summary)
-    if not task.has_rows:
-        rule = task.tie_rule or ("tolerance" if task.profile.bounds_only else None)
-        return report_on(
-            task.profile, summary, labels=task.labels, tie_rule=rule, threads=task.threads,
-            knows_gallery=task.knows_gallery, remarks=task.remarks,
-        )  # fmt: skip
-    options = task.options
-    return report_on(
-        task.profile,
-        summary,
-        labels=task.labels,
-        distance=options.distance,
-        tie_rule=task.tie_rule,
-        source=task.source,
-        files=task.files,
-        n_in_gallery=task.n_in_gallery,
-        n_excluded=task.n_excluded,
-        separate_gallery=task.has_gallery and not task.n_in_gallery and not task.n_excluded,
-        remarks=task.remarks,
-        threads=task.threads,
-    )
+    if summary.singletons == "skip" and task.is_run and not task.profile.n_relevant.any():
+        raise UndefinedError(
+            f"no query has a relevant document, so that no measure is defined, but got {task.profile.n_query} queries, "
+            "each judged without a grade above 0"
+        )
+    return report_on(task.profile, summary, threads=task.threads, **task.origin._asdict())
 
 
 def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:
@@ -195,5 +173,5 @@ def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **o
             "each without a ranked item of its own label"
         )
     report = Report(profile, options.measures, options.singletons, options.average, **origin)
-    report.compute(options.measures, threads)
+    report._compute(options.measures, threads)
     return report

@@ -26,12 +26,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a binary file that replaces `path` when the block ends without an error.
 
     Whatever goes wrong (a full disk, an interrupt), `path` stays as it was and no temporary file is left. Links are
-    followed, permissions are kept, and a device or a pipe is written as it is.
-
-    Raises
-    ------
-    OSError
-        If the folder does not exist, cannot be written, or is full; `filename` is `path`.
+    followed, permissions are kept, and a device or a pipe is written as it is. An `OSError` has `path` as `filename`.
     """
     checks.path(path)
     try:

@@ -60,10 +60,11 @@ def part(parts: Mapping[str, T], name: Any, argument: str = "name") -> T:
 
 
 _BOUND = ("self", "cls")
-_OTHER_NAMES = {"metric": "distance", "similarity": "distance", "metrics": "measures", "n_jobs": "threads"}
-OF_TASK = (
-    "distance", "ties", "junk", "exclude", "threads", "progress", "checkpoint", "device", "executor", "relevance",
-)  # fmt: skip
+_OTHER_NAMES = {
+    "metric": "distance", "similarity": "distance", "metrics": "measures", "n_jobs": "threads", "rng": "seed",
+    "random_state": "seed",
+}  # fmt: skip
+OF_TASK: set[str] = set()  # the settings of a task, as `engine.settings` declares them
 
 
 def wrong_arguments(function: Any, error: TypeError) -> InvalidTypeError | None:
@@ -80,19 +81,19 @@ def wrong_arguments(function: Any, error: TypeError) -> InvalidTypeError | None:
     >>> print(wrong_arguments(thread_count, TypeError("thread_count() takes 1 positional argument but 3 were given")))
     thread_count takes 1 argument by position (threads), but got 3
     """
-    came = _TOO_MANY.search(str(error))
+    held = _TOO_MANY.search(str(error))
     _, unexpected, name = str(error).partition("() got an unexpected keyword argument ")
-    if came is None and not unexpected:
+    if held is None and not unexpected:
         return None
-    code, title = function.__code__, function.__name__
+    title = function.__name__
     title = function.__qualname__.split(".")[0] if title == "__init__" else title
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    known = [each for each in names if each not in _BOUND]
-    if came is None:
-        return no_argument(name.split("'")[1], title, known)
-    n_bound, n_by_name = len(names) - len(known), code.co_kwonlyargcount
-    n_place = len(known) - n_by_name
-    return _too_many(title, known[:n_place], known[n_place:], int(came[1]) - n_bound)
+    parameters = inspect.signature(function).parameters
+    by_name = [name for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY]
+    by_place = [name for name, each in parameters.items() if each.kind <= each.POSITIONAL_OR_KEYWORD]
+    known = [name for name in by_place if name not in _BOUND]
+    if held is None:
+        return no_argument(name.split("'")[1], title, [*known, *by_name])
+    return _too_many(title, known, by_name, int(held[1]) - (len(by_place) - len(known)))
 
 
 _TOO_MANY = re.compile(r"\(\) takes .* positional arguments? but (\d+) ")
@@ -281,7 +282,7 @@ def text(value: Any, name: str) -> str:
     return value
 
 
-def no_number(value: Any, came: str | None = None) -> str:
+def no_number(value: Any, got: str | None = None) -> str:
     """Return the rule that something breaks which is neither an integer nor a float, with what makes one of it.
 
     `came` describes the value in place of the value itself, where that may come from a file.
@@ -291,10 +292,10 @@ def no_number(value: Any, came: str | None = None) -> str:
     >>> no_number("x"), no_number("1.0")
     ("must be a number, but is 'x'", "must be a number, but is '1.0', which is text: float() makes a number of it")
     """
-    came = came or shown(value)
-    rule = f"must be a number, but is {came}"
+    got = got or shown(value)
+    rule = f"must be a number, but is {got}"
     if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.timedelta64)):  # a Fraction
-        return f"must be an integer or a float, but is {came}: float() makes one of it"
+        return f"must be an integer or a float, but is {got}: float() makes one of it"
     with suppress(Exception):  # whose text of somebody else may raise anything
         if isinstance(value, str) and "_" not in value and math.isfinite(float(value)):
             return f"{rule}, which is text: float() makes a number of it"

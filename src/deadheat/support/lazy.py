@@ -48,23 +48,12 @@ if TYPE_CHECKING:
     import tempfile
     from concurrent import futures
 else:
-    difflib, fractions, futures, glob = map(lazy, ("difflib", "fractions", "concurrent.futures", "glob"))
-    decimal = lazy("decimal")
-    hashlib, html, json, tempfile = map(lazy, ("hashlib", "html", "json", "tempfile"))
+    decimal, difflib, fractions, futures = map(lazy, ("decimal", "difflib", "fractions", "concurrent.futures"))
+    glob, hashlib, html, json, tempfile = map(lazy, ("glob", "hashlib", "html", "json", "tempfile"))
 
 __all__ = [
-    "decimal",
-    "difflib",
-    "fractions",
-    "futures",
-    "glob",
-    "hashlib",
-    "html",
-    "json",
-    "lazy",
-    "require",
-    "tempfile",
-]
+    "decimal", "difflib", "fractions", "futures", "glob", "hashlib", "html", "json", "lazy", "require", "tempfile",
+]  # fmt: skip
 
 
 def require(module: str, extra: str, what: str) -> ModuleType:

@@ -45,13 +45,8 @@ resource = lazy("resource")
 def arrays(number: int, length: int, dtype: DTypeLike = np.int64) -> tuple[Array, ...]:
     """Return `number` arrays of this length and type, to be filled; in memory, or on disk if they are large together.
 
-    The disk space is reserved at once, and free again when they are deleted.
-
-    Raises
-    ------
-    StorageError
-        If the directory of temporary files has no room for them, or the process no address space to map them and to
-        work on them.
+    The disk space is reserved at once, and free again when they are deleted. It is a `StorageError` if the directory of
+    temporary files has no room for them, or the process no address space to map them and to work on them.
     """
     size = np.dtype(dtype).itemsize * length
     if not size or number * size < WORTH_A_FILE:
@@ -68,21 +63,21 @@ def arrays(number: int, length: int, dtype: DTypeLike = np.int64) -> tuple[Array
         raise StorageError(error.errno or errno.EIO, f"cannot {refused}: {error.strerror or error}") from None
 
 
-class _Mapped(mmap.mmap):
+class FileMap(mmap.mmap):
     descriptor = -1
 
 
 def _mapped(size: int) -> mmap.mmap:
     with tempfile.TemporaryFile() as file:
         _reserve(file, size)
-        mapped = _Mapped(file.fileno(), size)
+        mapped = FileMap(file.fileno(), size)
         if hasattr(os, "pwrite"):  # on a system where what is written and what is mapped are the same pages
             mapped.descriptor = os.dup(file.fileno())
-            weakref.finalize(mapped, _close_aside, mapped.descriptor)
+            weakref.finalize(mapped, _close_in_thread, mapped.descriptor)
         return mapped
 
 
-def _close_aside(descriptor: int) -> None:
+def _close_in_thread(descriptor: int) -> None:
     """Close a large file in a thread: to free its pages takes 6 % of an evaluation in two classes (20,000 x 64).
 
     The garbage collector may call this anywhere, so it takes no lock and waits for nothing, as `threading.Thread` does.
@@ -95,7 +90,7 @@ def _close_aside(descriptor: int) -> None:
 
 def descriptor_of(array: NDArray[Any]) -> int:
     """Return a descriptor of the file that one of `arrays` begins, to write into its pages; −1 if it is in memory."""
-    return array.base.descriptor if isinstance(array.base, _Mapped) else -1
+    return array.base.descriptor if isinstance(array.base, FileMap) else -1
 
 
 def _reserve(file: IO[bytes], size: int) -> None:

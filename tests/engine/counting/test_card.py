@@ -164,9 +164,9 @@ def test_little_is_left_to_the_processor(card, way, monkeypatch):
     left, tile = [], card_pass.CardPass._tile
 
     def counted(*args):
-        found = tile(*args)
-        left.extend(len(rows) for _, _, rows, *_ in found)
-        return found
+        result = tile(*args)
+        left.extend(len(rows) for _, _, rows, *_ in result)
+        return result
 
     monkeypatch.setattr(card_pass.CardPass, "_tile", counted)
     rows = np.random.default_rng(0).standard_normal((400, 64), dtype=np.float32)
@@ -213,16 +213,16 @@ def test_both_ways_count_what_is_between_edges(card, way, closed, weighed, monke
         weight = rng.integers(0, 4, 80).astype(np.int32) if weighed else None
         given = (None if array is None else card.upload(array) for array in (scores, edges, weight))
         counts, *opened = (each.cpu().numpy() for each in count_between(card, *given, closed))
-        wanted, open_items = np.zeros((9, n_edge + 1)), set()
+        wanted, undecided = np.zeros((9, n_edge + 1)), set()
         for row, column in np.ndindex(*scores.shape):
             slot = int(np.searchsorted(edges[row], scores[row, column], side="right"))
             if slot % 2 and not closed:
-                open_items.add((row, column, slot))
+                undecided.add((row, column, slot))
             elif slot:
                 wanted[row, slot] += weight[column] if weighed else 1
         np.testing.assert_array_equal(counts, wanted)
-        assert set(zip(*(each.tolist() for each in opened), strict=True)) == open_items
-        assert len(opened[0]) == len(open_items)
+        assert set(zip(*(each.tolist() for each in opened), strict=True)) == undecided
+        assert len(opened[0]) == len(undecided)
 
 
 def test_more_edges_than_a_block_of_threads_can_hold_are_looked_up(card, monkeypatch):
@@ -339,8 +339,8 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, card, precision):
         assert last == (precision == "float32" and metric.levels[0].dtype == np.float32)
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):
             tile = counting_pass._scores(number, queries, range(*ends)).cpu().numpy()
-            row, place = (index.ravel() for index in np.indices(tile.shape))
-            truth = metric.scores.pair_scores(row, place + ends[0]).reshape(tile.shape)
+            row, position = (index.ravel() for index in np.indices(tile.shape))
+            truth = metric.scores.pair_scores(row, position + ends[0]).reshape(tile.shape)
             slack = metric.scores.errors(last, queries, band)[:, :1]
             assert (np.abs(tile - truth) <= metric.scores.errors(number, queries, band)[:, :1] + slack).all()
 
@@ -419,7 +419,7 @@ def test_a_tensor_is_used_where_it_is(card):
 
 
 def test_in_inference_mode(card, way, monkeypatch):
-    """Whose tensors know nothing of gradients, nor how often they were written to."""
+    """Tensors of inference mode have no gradients and no version."""
     in_pieces(monkeypatch)
     wanted = profiled(*DUPLICATES)
     monkeypatch.setattr("deadheat.inputs.samples.is_on_card", torch.is_tensor)
@@ -457,8 +457,8 @@ def test_tensors_as_embeddings_labels_and_junk(place):
         assert profiled(given, marks, device=where, junk=marks == 3) == wanted
     short, bits = tensor.bfloat16(), tensor > 0
     assert profiled(short, marks) == profiled(short.detach().float().cpu().numpy(), labels)
-    found = profiled(bits, marks, bits, marks, distance="hamming", device=place)
-    assert found == profiled(rows > 0, labels, rows > 0, labels, distance="hamming")
+    result = profiled(bits, marks, bits, marks, distance="hamming", device=place)
+    assert result == profiled(rows > 0, labels, rows > 0, labels, distance="hamming")
 
 
 @needs_cuda
@@ -564,7 +564,7 @@ def test_arithmetic_that_the_environment_changes_is_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("gallery", [False, True])
-def test_workers_of_an_executor_open_the_card_that_they_are_told(gallery, monkeypatch):
+def test_workers_of_an_executor_open_the_card_of_the_setting(gallery, monkeypatch):
     opened = []
     monkeypatch.setattr(device, "open_card", lambda name: opened.append(name) or ON_CPU)
     rows, labels = DUPLICATES

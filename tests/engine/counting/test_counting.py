@@ -75,11 +75,11 @@ def draw_ties(rng, distance):
         eps = float(rng.choice([0, 5e-324, 1e-8, 1e-3, 0.5, 1, 2, 1e300]))
         return dh.Tolerance(eps), ("tolerance", eps)
     dtype = str(rng.choice(["float16", "bfloat16", "float32"]))
-    of = {"cosine": "similarity", "inner_product": "similarity"}.get(distance, "distance")
+    kind = {"cosine": "similarity", "inner_product": "similarity"}.get(distance, "distance")
     if distance == "cosine" and rng.random() < 0.5:
-        of = "distance"
-    default = of == ("similarity" if distance in ("cosine", "inner_product") else "distance") and rng.random() < 0.5
-    return (dtype if default else dh.Rounded(dtype, of=of)), ("rounded", dtype, of)
+        kind = "distance"
+    default = kind == ("similarity" if distance in ("cosine", "inner_product") else "distance") and rng.random() < 0.5
+    return (dtype if default else dh.Rounded(dtype, of=kind)), ("rounded", dtype, kind)
 
 
 def draw_labels(rng, n, n_class):
@@ -142,15 +142,15 @@ def exact_keys(query, gallery, distance):
 
 def counted(keys, relevant, ranked):
     """The profile of a matrix of keys, one query at a time."""
-    found = []
+    result = []
     for key, is_relevant, is_ranked in zip(keys, relevant, ranked, strict=True):
         key, is_relevant = key[is_ranked], is_relevant[is_ranked]
         groups = []
         for level in np.unique(key[is_relevant])[::-1]:
             closer, tied = key > level, key == level
             groups.append(tuple(int(x.sum()) for x in (closer, closer & is_relevant, tied, tied & is_relevant)))
-        found.append({"groups": groups, "n_ranked": len(key), "n_relevant": int(is_relevant.sum())})
-    return found
+        result.append({"groups": groups, "n_ranked": len(key), "n_relevant": int(is_relevant.sum())})
+    return result
 
 
 def hidden_ties(rng, n):
@@ -168,7 +168,7 @@ LARGER = {
     "products_just_above_2_24": lambda rng, n: rng.integers(2000, 2100, (n, 6)),
     # float32 leaves all of it open, float64 is exact
     "saturated_below_2_53": lambda rng, n: 2**23 + rng.integers(0, 4, (n, 4)),
-    # beyond what float64 holds exactly, by little, and no larger than what is looked at as integers
+    # beyond what float64 holds exactly, by little, and no larger than what is examined as integers
     "products_just_above_2_53": lambda rng, n: rng.integers(2**26 - 30, 2**26 + 1, (n, 5)),
     # float32 leaves all of it open, float64 what is tied
     "saturated_above_2_53": lambda rng, n: 2**27 + rng.integers(-2, 3, (n, 3)) * 2**12 + 1,
@@ -248,11 +248,11 @@ def test_small_integers_in_any_unit_need_one_pass(distance, scale):
 def test_one_step_breaks_a_tie(distance):
     """Three equal items; one step of one coordinate puts the middle one before or behind the two others."""
     gallery = np.full((3, 2), [1.25, 0.75])
-    for target, place in ((0.0, "behind"), (9.0, "before")):
+    for target, position in ((0.0, "behind"), (9.0, "before")):
         moved = gallery.copy()
         moved[1, 0] = np.nextafter(1.25, target)
         profile = profiled([[5.0, 0.1]], [0], moved, [1, 0, 1], distance=distance)
-        assert groups_of(profile) == [[(0 if place == "before" else 2, 0, 1, 1)]]
+        assert groups_of(profile) == [[(0 if position == "before" else 2, 0, 1, 1)]]
     assert groups_of(profiled([[5.0, 0.1]], [0], gallery, [1, 0, 1], distance=distance)) == [[(0, 0, 3, 1)]]
 
 
@@ -315,9 +315,9 @@ def test_a_tolerance_beyond_the_largest_float(distance):
     """Closeness, shifted, overflows: the interval ends at infinity and is no NaN."""
     rows = np.array([[1.5e308, -1.5e308], [-1e308, 1.5e308], [3e300, 1e300], [0, 0], [1.5e308, 1.5e308]])
     labels = [0, 0, 1, 1, 0]
-    found = profiled(rows, labels, distance=distance, ties=dh.Tolerance(1e300))
+    result = profiled(rows, labels, distance=distance, ties=dh.Tolerance(1e300))
     wanted = oracles.profile(rows, labels, None, None, distance=distance, ties=("tolerance", 1e300))
-    assert counts_of(found) == wanted
+    assert counts_of(result) == wanted
 
 
 @pytest.mark.parametrize("distance", NUMBERS)
@@ -327,5 +327,5 @@ def test_rows_of_zeros_next_to_numbers_of_all_exponents(distance):
     for _ in range(6):
         rows, labels = rng.standard_normal((14, 4)) * 2.0 ** rng.integers(-1074, 900, (14, 4)), rng.integers(0, 3, 14)
         rows[rng.random(14) < 0.3] = 0
-        found = counts_of(profiled(rows, labels, distance=distance))
-        assert found == oracles.profile(rows, labels, None, None, distance=distance, junk=None, ties="exact")
+        result = counts_of(profiled(rows, labels, distance=distance))
+        assert result == oracles.profile(rows, labels, None, None, distance=distance, junk=None, ties="exact")

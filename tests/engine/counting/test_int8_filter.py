@@ -40,11 +40,11 @@ def clusters(seed: int, dtype: Any = np.float32, size: int = 6) -> tuple[np.ndar
 @pytest.fixture(params=[1, 2], ids=["one thread", "two threads"])
 def same(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     def with_and_without(*args: Any, **options: Any) -> None:
-        found = []
+        result = []
         for least in (1 << 62, 0):
             monkeypatch.setattr(problem, "LEAST_FOR_INT8", least)
-            found.append(dh.Task(*args, threads=request.param, **options).profile)
-        assert found[0] == found[1]
+            result.append(dh.Task(*args, threads=request.param, **options).profile)
+        assert result[0] == result[1]
 
     return with_and_without
 

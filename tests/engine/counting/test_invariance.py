@@ -207,8 +207,8 @@ def test_permuting_samples_permutes_the_queries_and_changes_no_mean(kind, distan
         assert bits(permuted)[1] == bits(profile)[1]
         again = evaluate(permuted, MEASURES)
         for name in MEASURES:
-            for found, wanted in zip(again[name].per_query, report[name].per_query, strict=True):
-                np.testing.assert_array_equal(found, wanted[order])
+            for result, wanted in zip(again[name].per_query, report[name].per_query, strict=True):
+                np.testing.assert_array_equal(result, wanted[order])
 
 
 @every_kind_and_distance
@@ -288,9 +288,9 @@ def here():
 
 @pytest.fixture(scope="module", params=SETS)
 def forced(request):
-    found = in_a_process(DEADHEAT_INSTRUCTION_SET=request.param)
-    assert found["set"] == request.param
-    return found
+    result = in_a_process(DEADHEAT_INSTRUCTION_SET=request.param)
+    assert result["set"] == request.param
+    return result
 
 
 @pytest.mark.slow

@@ -12,10 +12,11 @@ from numpy.testing import assert_array_equal
 import deadheat as dh
 from deadheat.engine import exact, literals
 from deadheat.engine.counting.candidates import Candidates, Relevance
-from deadheat.engine.counting.problem import identity
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.portions import _identity
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.ties.rule import Exact
 from deadheat.errors import InputError
+from deadheat.inputs import samples
 
 
 def test_every_name_is_in_the_types_and_no_other():
@@ -65,23 +66,28 @@ def test_who_counts(kind, leave_one_out, monkeypatch):
     queries = np.array([5, 0, 3])
     starts, items = candidates.excluded(queries)
     assert_array_equal(candidates.itself_of(queries), queries if leave_one_out else [-1, -1, -1])
-    for place, query in enumerate(queries):
+    for position, query in enumerate(queries):
         excluded, _ = left_out(candidates, junk, query if leave_one_out else -1, query)
-        assert_array_equal(items[starts[place] : starts[place + 1]], excluded)
+        assert_array_equal(items[starts[position] : starts[position + 1]], excluded)
     both = [left_out(candidates, junk, query if leave_one_out else -1, query) for query in range(n_query)]
     assert_array_equal(candidates.n_ranked(), [len(ranked) - len(excluded) for excluded, ranked in both])
     assert candidates.symmetric == leave_one_out
 
 
-def test_junk_is_part_of_what_a_profile_follows_from_only_where_there_is_some():
-    labels = np.zeros(N_GALLERY, dtype=np.int64)
+def test_junk_is_part_of_the_identity_of_a_run_only_if_there_is_some():
+    rows, labels = np.zeros((N_GALLERY, 1)), np.zeros(N_GALLERY, dtype=np.int64)
 
     def known(junk, leave_one_out):
+        data = (rows, labels) if leave_one_out else (rows, labels, rows, labels)
+        options, pair = (
+            CountingOptions.checked(distance="euclidean"),
+            samples.open_pair(*data, *[None] * (4 - len(data))),
+        )
         candidates = Candidates.of(N_GALLERY, N_GALLERY, junk, leave_one_out=leave_one_out)
-        return identity("cosine", Exact(), Relevance(labels, labels, candidates), lambda of_query: "rows")
+        return _identity(pair, Relevance(labels, labels, candidates), options, 8)
 
     for leave_one_out in (False, True):
-        found = {kind: known(junk, leave_one_out).get("junk") for kind, junk in masks(N_GALLERY, N_GALLERY).items()}
-        assert found["none"] is None
-        assert len(set(found.values())) == 3
+        result = {kind: known(junk, leave_one_out).get("junk") for kind, junk in masks(N_GALLERY, N_GALLERY).items()}
+        assert result["none"] is None
+        assert len(set(result.values())) == 3
         assert "junk" not in known(np.zeros(N_GALLERY, dtype=bool), leave_one_out)

@@ -51,8 +51,8 @@ def test_excluded_is_what_a_mask_of_all_pairs_leaves_out(distance, with_junk):
     mask = np.zeros((12, 30), dtype=bool) if junk is None else np.array(np.broadcast_to(junk, (12, 30)))
     mask[np.flatnonzero(own >= 0), own[own >= 0]] = True
     expected = profiled(query, query_labels, gallery, labels, distance=distance, junk=mask, exclude=[-1] * 12)
-    found = profiled(query, query_labels, gallery, labels, distance=distance, junk=junk, exclude=own)
-    assert found == expected
+    result = profiled(query, query_labels, gallery, labels, distance=distance, junk=junk, exclude=own)
+    assert result == expected
 
 
 @pytest.mark.parametrize("ties", ["exact", "float16", dh.Tolerance(1e-3)])

@@ -1,4 +1,4 @@
-"""What the counting pass asks of Python: rows, rules, progress, whether to go on; its ladder; how it is cut up."""
+"""Calls of Python by the counting pass: rows, rules, progress, cancellation; its three steps; its partition."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ def test_rows_that_are_read_count_as_those_in_memory(distance, ties):
         rows, labels = invariance.example(kind)
         wanted = profiled(rows, labels, distance=distance, ties=ties).digest()
         split = profiled(rows[:50], labels[:50], rows, labels, distance=distance, ties=ties).digest()
-        asking: set[int] = set()
-        read = Read(rows, lambda seen=asking: seen.add(threading.get_ident()))
+        seen_threads: set[int] = set()
+        read = Read(rows, lambda seen=seen_threads: seen.add(threading.get_ident()))
         for threads in (1, 2, 3):
             assert profiled(read, labels, distance=distance, ties=ties, threads=threads).digest() == wanted
-            found = profiled(rows[:50], labels[:50], read, labels, distance=distance, ties=ties, threads=threads)
-            assert found.digest() == split
-        assert asking - {threading.get_ident()}
+            result = profiled(rows[:50], labels[:50], read, labels, distance=distance, ties=ties, threads=threads)
+            assert result.digest() == split
+        assert seen_threads - {threading.get_ident()}
 
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
-def test_an_error_while_rows_are_read_reaches_the_caller(distance, threads):
+def test_an_error_while_rows_are_read_is_raised_in_the_caller(distance, threads):
     rows, labels = invariance.example(invariance.near_saturated)
     wanted, asked = profiled(rows, labels, distance=distance), []
 
@@ -88,7 +88,7 @@ def test_an_error_while_rows_are_read_reaches_the_caller(distance, threads):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("rule", [dh.Rounded("float16"), dh.Tolerance(0.1)], ids=str)
 @pytest.mark.parametrize("part", ["group", "cuts", "decide"])
-def test_an_error_in_a_rule_reaches_the_caller(part, rule, threads, monkeypatch):
+def test_an_error_in_a_rule_is_raised_in_the_caller(part, rule, threads, monkeypatch):
     rng = np.random.default_rng(5)  # rows that lie on the ends of what is tied
     halves, tenths = rng.choice([0, 2049, 2051, 2053, 2055, 2057], (170, 2)), rng.integers(-3, 4, (170, 3)) / 10
     owner, name = (Cuts, "count_below") if part == "decide" else (type(rule), part)
@@ -179,7 +179,7 @@ def test_so_many_groups_that_their_slots_need_more_than_16_bits(distance, monkey
         assert (profile[query : query + 1].tied == 1).all()
 
 
-# The ladder, with NumPy for the first rung and the second -------------------------------------------------------------
+# The ladder, with NumPy for the first step and the second -------------------------------------------------------------
 
 
 def pass_over(rows, labels, distance, rule, kind, junk=None):
@@ -211,21 +211,21 @@ class ByHand(CountingPass):
         counted = np.array([np.isin(columns, left_out, invert=True) for left_out in block.excluded])
         rows, places = np.nonzero(counted)
         for counter in range(block.n_counter):
-            row, place = rows, places
+            row, position = rows, places
             for number in range(len(self.distance.levels)):
                 tile = scores.tile(number, block.queries, columns)
                 edges, closed = block.edges(counter, number, band)
                 slots = [np.searchsorted(line, tile[i], side="right") for i, line in enumerate(edges)]
-                slot = np.array(slots)[row, place]
+                slot = np.array(slots)[row, position]
                 is_open = (slot % 2 == 1) & (not closed)
                 counts = np.zeros((len(edges), edges.shape[1] + 1), dtype=np.int32)
-                np.add.at(counts, (row[~is_open], slot[~is_open]), weight[columns[place[~is_open]]])
+                np.add.at(counts, (row[~is_open], slot[~is_open]), weight[columns[position[~is_open]]])
                 block.add(counter, counts)
                 self.seen[number] += len(row)
-                row, place, slot = row[is_open], place[is_open], slot[is_open]
+                row, position, slot = row[is_open], position[is_open], slot[is_open]
             self.seen["exactly"] += len(row)
-            exact = scores.pair_scores(block.queries[row], columns[place])
-            block.place(counter, row, columns[place], exact, slot >> 1)
+            exact = scores.pair_scores(block.queries[row], columns[position])
+            block.place(counter, row, columns[position], exact, slot >> 1)
 
 
 @pytest.mark.parametrize("rule", ["exact", "float16", dh.Tolerance(0.01)], ids=str)
@@ -254,7 +254,7 @@ def test_threads_that_count_for_one_block_lose_nothing():
     assert pass_over(rows, labels, "cosine", "exact", ByTwo).run(in_tiles, 2, False).digest() == wanted.digest()
 
 
-def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
+def test_each_step_leaves_what_it_cannot_decide_and_little_else():
     rng = np.random.default_rng(1)
     random, labels = rng.standard_normal((200, 16)), np.arange(200) % 40
     hidden = rng.permuted(np.broadcast_to(rng.standard_normal(6), (200, 6)), axis=1)
@@ -262,8 +262,8 @@ def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
     shares = {}
     for name, rows in {"random": random, "closer than float32": 1 + 1e-9 * random, "hidden ties": hidden}.items():
         by_hand = pass_over(rows, labels, "inner_product", "exact", ByHand)
-        found = by_hand.run(in_tiles, 1, False)
-        assert counts_of(found) == counts_of(profiled(rows, labels, distance="inner_product"))
+        result = by_hand.run(in_tiles, 1, False)
+        assert counts_of(result) == counts_of(profiled(rows, labels, distance="inner_product"))
         first, last = by_hand.seen[0], len(by_hand.distance.levels) - 1
         shares[name] = by_hand.seen[last] / first, by_hand.seen["exactly"] / first
     assert shares["random"][0] < 0.01

@@ -26,8 +26,8 @@ def keys_of(query, gallery, distance, ties="exact"):
     if ties == "exact":
         return [oracles.exact_key(query, item, distance) for item in gallery]
     (row,), rows = oracles._rows_of(query[None], distance), oracles._rows_of(gallery, distance)
-    name, of = ties
-    return [oracles._rounded_key(oracles._distance(row, item, distance), distance, name, of) for item in rows]
+    name, kind = ties
+    return [oracles._rounded_key(oracles._distance(row, item, distance), distance, name, kind) for item in rows]
 
 
 def expected(query, gallery, distance, ties="exact"):
@@ -123,11 +123,11 @@ def test_blocks_and_threads_change_nothing(kind, distance, monkeypatch):
     for entries, threads, n_block in ((ranking.BLOCK_ENTRIES, 1, 1), (1, 3, 23), (23 * 5, 1, 5), (23 * 5, 4, 5)):
         monkeypatch.setattr(ranking, "BLOCK_ENTRIES", entries)
         rankings = rankings_of(query, distance=distance, threads=threads)
-        *found, n = whole(rankings)
-        found += [np.concatenate(side) for side in zip(*map(rankings.closeness, rankings), strict=True)]
+        *result, n = whole(rankings)
+        result += [np.concatenate(side) for side in zip(*map(rankings.closeness, rankings), strict=True)]
         assert n == n_block
-        wanted = found if wanted is None else wanted
-        for one, other in zip(found, wanted, strict=True):
+        wanted = result if wanted is None else wanted
+        for one, other in zip(result, wanted, strict=True):
             assert_array_equal(one, other)
 
 
@@ -195,12 +195,12 @@ def test_closeness_of_whole_multiples_is_one_number(distance, rows, known):
 def test_the_nearest_and_all_that_tie_with_the_last(rows, k, alone):
     query = np.array(rows)[:, None]
     (block,) = rankings_of(query, None if alone else query, distance="euclidean")
-    found = nearest_groups(block, k)
+    result = nearest_groups(block, k)
     for i, one in enumerate(rows):
         gaps = {j: abs(one - other) for j, other in enumerate(rows) if not (alone and i == j)}
         limit = sorted(gaps.values())[:k][-1:]
         want = {j for j, gap in gaps.items() if limit and gap <= limit[0]}
-        assert set(block.items[i][found[i]].tolist()) == want
+        assert set(block.items[i][result[i]].tolist()) == want
 
 
 @pytest.mark.parametrize(("k", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError), (True, TypeError)])
@@ -213,7 +213,7 @@ def test_k_must_be_a_positive_integer(k, error):
 @pytest.mark.parametrize("by_pair", [False, True])
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
 def test_junk_is_not_ranked(distance, by_pair, alone):
-    """What is left is in the order, and in the groups, of the ranking of everything."""
+    """The remaining items are in the order, and in the groups, of the ranking of everything."""
     query = made("integer_grid", 17, 2, 3)
     gallery = None if alone else made("duplicates", 11, 2, 4)
     n_gallery = 17 if alone else 11

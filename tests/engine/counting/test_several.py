@@ -185,8 +185,8 @@ def test_questions_of_classes_want_one_label_a_row(question: Any) -> None:
 
 
 def test_formats_take_several_labels() -> None:
-    found = dh.compare_formats(dh.Task(CODES + 0.5, SEVERAL), measures="mAP", n_resamples=20)
-    assert found["float32"]["mAP"] is not None
+    result = dh.compare_formats(dh.Task(CODES + 0.5, SEVERAL), measures="mAP", n_resamples=20)
+    assert result["float32"]["mAP"] is not None
 
 
 def test_files_and_the_command_take_them(tmp_path: Path) -> None:
@@ -201,9 +201,9 @@ def test_files_and_the_command_take_them(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert f"{100 * value.expected:.2f}" in done.stdout
     for question in ("exploit", "collisions"):
-        found = getattr(dh, question)(dh.Task(path, distance="hamming"))
+        result = getattr(dh, question)(dh.Task(path, distance="hamming"))
         done = CliRunner().invoke(main, [question, str(path), "--distance", "hamming"])
-        assert (done.exit_code, done.stdout.split()[:12]) == (0, str(found).split()[:12])
+        assert (done.exit_code, done.stdout.split()[:12]) == (0, str(result).split()[:12])
     refused = CliRunner().invoke(main, ["grouped", str(path), "--distance", "hamming"])
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
 
@@ -266,24 +266,24 @@ def test_histograms_of_codes_are_what_the_pass_counts(n_bit: int, monkeypatch: p
     codes, labels = rng.random((1300, n_bit)) < rng.random(n_bit), rng.integers(0, 3, 1300) * 7
     codes[:, 0] = True  # a bit that no two differ in
     gallery = codes[200:], labels[200:]
-    apart = ~codes[:200], rng.integers(0, 4, 200) * 7, *gallery  # also in the bit that all items share
+    separate = ~codes[:200], rng.integers(0, 4, 200) * 7, *gallery  # also in the bit that all items share
     several_labels = rng.random((200, 70)) < 0.1, gallery[0], rng.random((1100, 70)) < 0.1
     settings: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
         ((codes, labels), {}),
-        (apart, {"exclude": rng.integers(-1, 1100, 200)}),
+        (separate, {"exclude": rng.integers(-1, 1100, 200)}),
         ((codes[:200], labels[:200], *gallery), {"junk": rng.random(1100) < 0.2, "exclude": np.full(200, -1)}),
         ((codes[:300], np.arange(300) % 150), {"junk": rng.random((300, 300)) < 0.2}),
         ((~codes[:200], *several_labels), {"exclude": np.full(200, -1)}),
     ]
     for data, options in settings:
-        found = []
+        result = []
         for short in (count.SHORT_CODE, 0):
             monkeypatch.setattr(count, "SHORT_CODE", short)
-            found.append(dh.Task(*data, distance="hamming", **options).profile.digest())
+            result.append(dh.Task(*data, distance="hamming", **options).profile.digest())
         monkeypatch.undo()
-        assert found[0] == found[1]
+        assert result[0] == result[1]
 
 
-def test_queries_of_which_none_has_a_label_beside_sets_of_labels() -> None:
+def test_queries_without_labels_and_items_with_sets_of_labels() -> None:
     profile = dh.Task(CODES[:2], [set(), set()], CODES, [{"a", "b"}] * 40, distance="hamming").profile
     assert profile.n_relevant.tolist() == [0, 0]

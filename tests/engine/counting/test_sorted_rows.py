@@ -84,6 +84,6 @@ def test_columns_that_are_made_ready_for_each_row_of_blocks_give_the_same(monkey
     rng = np.random.default_rng(3)
     rows, labels = rng.standard_normal((3100, 4096), dtype=np.float32), np.arange(3100) % 2
     few = Task(rows[:8], labels[:8], rows, labels, exclude=np.arange(8))
-    found = few.profile.digest()
+    result = few.profile.digest()
     monkeypatch.setattr(count, "SORTED_SHARE", 2)
-    assert Task(rows[:8], labels[:8], rows, labels, exclude=np.arange(8)).profile.digest() == found
+    assert Task(rows[:8], labels[:8], rows, labels, exclude=np.arange(8)).profile.digest() == result

@@ -33,9 +33,9 @@ def small_products(rng, n, d, dtype):
 def same_with_and_without(rows, labels, distance, monkeypatch):
     """The digests of the profile with the shortcut and without it are the same; returns whether there is one."""
     patterns = distance_registry.make(distance, rows, None, True).patterns
-    found = dh.Task(rows, labels, distance=distance).profile.digest()
+    result = dh.Task(rows, labels, distance=distance).profile.digest()
     monkeypatch.setattr(Dense, "patterns", None)
-    assert found == dh.Task(rows, labels, distance=distance).profile.digest()
+    assert result == dh.Task(rows, labels, distance=distance).profile.digest()
     return patterns is not None
 
 

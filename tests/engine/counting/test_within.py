@@ -35,8 +35,8 @@ def test_it_is_a_pass_for_each_group(kind: str, distance: str) -> None:
         embeddings, classes = KINDS[kind](rng, n, dim), rng.integers(0, 4, n)
         groups = np.array_split(rng.permutation(n), int(rng.integers(1, 4)))
         options = CountingOptions.checked(distance=distance, threads=2)
-        found = count_within(embeddings, classes, groups, settings=options)
-        assert found == one_by_one(embeddings, classes, groups, distance=distance)
+        result = count_within(embeddings, classes, groups, settings=options)
+        assert result == one_by_one(embeddings, classes, groups, distance=distance)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_other_ties_go_through_the_counting_pass_and_codes_are_ranked_too(distan
     rng = np.random.default_rng(5)
     rows = rng.standard_normal((40, 30)) > 0 if distance == "hamming" else rng.standard_normal((40, 3))
     classes, groups = rng.integers(0, 4, 40), np.array_split(rng.permutation(40), 3)
-    found = count_within(rows, classes, groups, settings=CountingOptions.checked(distance=distance, ties=ties))
-    assert found == one_by_one(rows, classes, groups, distance=distance, ties=ties)
-    assert distance != "hamming" or found.ties.mixed_groups > 0
+    result = count_within(rows, classes, groups, settings=CountingOptions.checked(distance=distance, ties=ties))
+    assert result == one_by_one(rows, classes, groups, distance=distance, ties=ties)
+    assert distance != "hamming" or result.ties.mixed_groups > 0
 
 
 def test_a_large_group_goes_through_the_counting_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,9 +67,9 @@ def test_scores_that_leave_something_open_are_not_trusted(monkeypatch: pytest.Mo
     embeddings = np.concatenate([base * (1 + 2.0**-52 * rng.integers(0, 4, (20, 6))), rng.standard_normal((20, 6))])
     classes, groups = rng.integers(0, 3, 40), [np.arange(40)]
     seen = taken(monkeypatch)
-    found = count_within(embeddings, classes, groups, settings=CountingOptions.checked())
+    result = count_within(embeddings, classes, groups, settings=CountingOptions.checked())
     assert [name for name, _ in seen] == ["sorted rows", "a counting pass"]
-    assert found == one_by_one(embeddings, classes, groups)
+    assert result == one_by_one(embeddings, classes, groups)
 
 
 def test_only_pairs_inside_groups_are_touched() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.engine.distances.bounds import ScoreErrors
+from deadheat._core import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level
-from deadheat.engine.distances.scaling import Rows
+from deadheat.engine.distances.scaling import ScaledRows
 from deadheat.inputs.source import Array
 
 
@@ -18,13 +18,15 @@ class Plain(Distance):
         bits = form == "bits"
         self.form, self.levels, self._errors = form, (level,), errors
         self.n_query, self.dim = len(left), left.shape[1]
-        self.queries, self.items = (rows if bits else Rows(Array(rows), np.ones(len(rows))) for rows in (left, right))
+        self.queries, self.items = (
+            rows if bits else ScaledRows(Array(rows), np.ones(len(rows))) for rows in (left, right)
+        )
         every = np.arange(len(right))
         self.columns = Columns(every, every, [(0, len(right))])
         vars(self).update(attributes)
 
     def errors(self, level):
-        return ScoreErrors.none() if self._errors is None else self._errors
+        return ScoreErrors() if self._errors is None else self._errors
 
     def fingerprint(self, of_query):
         raise NotImplementedError

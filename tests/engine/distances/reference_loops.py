@@ -88,4 +88,4 @@ def pair_errors(errors, queries, items, scores):
     if len(scores) and errors.relative < np.inf:
         products = np.abs(scores + (errors.offset[items] if len(errors.offset) else 0.0))
         bound = np.minimum(bound, errors.relative * products + errors.relative_tiny)
-    return bound + errors.beside[items]
+    return bound + errors.offset_error[items]

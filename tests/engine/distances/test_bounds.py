@@ -1,4 +1,4 @@
-"""How close computed numbers come to their bounds: rows are searched, by hill climbing in exact fractions.
+"""Computed numbers come close to their bounds: rows are searched, by hill climbing in exact fractions.
 
 `pytest tests/engine/distances/test_bounds.py -s` prints the largest share of each bound that is reached. Above 1 a
 bound would be wrong; far below what it was, it would have become loose.
@@ -23,7 +23,7 @@ from rationals import dot, root
 from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Level
-from deadheat.engine.distances.scaling import Rows
+from deadheat.engine.distances.scaling import ScaledRows
 from deadheat.inputs.source import Array
 
 DIM, PAIRS, STEPS = 20, 16, 25
@@ -112,10 +112,10 @@ def climb(share: Callable[[np.ndarray, np.ndarray], list[Fraction]], start, u) -
     best, largest = np.stack([query, item]), Fraction(0)
     for _ in range(STEPS):
         pairs = np.stack([best, *(changed(best, rng) for _ in range(PAIRS - 1))])
-        found = share(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]))
-        k = max(range(PAIRS), key=found.__getitem__)
-        if found[k] >= largest:
-            largest, best = found[k], pairs[k]
+        result = share(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]))
+        k = max(range(PAIRS), key=result.__getitem__)
+        if result[k] >= largest:
+            largest, best = result[k], pairs[k]
     return float(largest)
 
 
@@ -166,8 +166,8 @@ class Score(NamedTuple):
         queries = np.array([query])
         if self.of == "terms":
             assert distance.spread
-            found = distance.scores.pair_bounds(queries, np.array([column]), np.array([float(score)]))
-            return Fraction(float(found[0]))
+            result = distance.scores.pair_bounds(queries, np.array([column]), np.array([float(score)]))
+            return Fraction(float(result[0]))
         absolute, relative, tiny = distance.scores.errors(0, queries, int(column))[0].tolist()
         return Fraction(absolute) if self.of == "size" else Fraction(relative) * abs(real) + Fraction(tiny)
 
@@ -250,12 +250,12 @@ def test_intervals(name, kind, between, start, least, way):
 def test_intervals_that_are_multiplied_or_divided(change):
     rng = np.random.default_rng(1)
     values, factors = 1 + rng.random((2, 2000))
-    found = []
+    result = []
     for value, factor in zip(values.tolist(), factors.tolist(), strict=True):
         low, high = (Fraction(float(end)) for end in change(np.float64(value), np.float64(value), factor))
         real = Fraction(value) * Fraction(factor) if change is bounds.multiplied else Fraction(value) / Fraction(factor)
-        found.append(abs(2 * real - low - high) / (high - low))
-    check(f"interval, {change.__name__}", float(max(found)), 0.05)
+        result.append(abs(2 * real - low - high) / (high - low))
+    check(f"interval, {change.__name__}", float(max(result)), 0.05)
 
 
 # What bounds are made of ---------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def shares_of_rounding_up(found, real, roundings):
 
 def shares_of_compensated(queries, items):
     """What is beyond a rounding of the result."""
-    left, error = scaling.sums_less(Rows(Array(queries), np.ones(PAIRS)), 1.0, squares=True)
+    left, error = scaling.sums_less(ScaledRows(Array(queries), np.ones(PAIRS)), 1.0, squares=True)
     real = [dot(row, row) - 1 for row in map(fractions, queries)]
     return [
         max(abs(Fraction(a) - r) - abs(r) / 2**53, Fraction(0)) / Fraction(e) if e else Fraction(0)
@@ -337,8 +337,8 @@ def test_norms_and_sums_of_short_rows():
         raw, scale = rng.normal(size=(400, dim)), rng.random(400) + 1.0
         rows = raw * (1.0 / scale)[:, None]
         squares, absolutes = (rows**2).sum(axis=1), np.abs(rows).sum(axis=1)
-        found = zip(raw, scale, bounds.norms(squares, absolutes, dim), bounds.sums(absolutes, dim), strict=True)
-        for own, by, norm, total in found:
+        result = zip(raw, scale, bounds.norms(squares, absolutes, dim), bounds.sums(absolutes, dim), strict=True)
+        for own, by, norm, total in result:
             real = [Fraction(number) / Fraction(by) for number in own]
             assert sum(number**2 for number in real) <= Fraction(norm) ** 2
             assert sum(map(abs, real)) <= Fraction(total)
@@ -350,7 +350,7 @@ def test_smallest_sizes_are_not_rounded_up():
         raw = rng.normal(size=(200, 3)) * np.ldexp(1.0, rng.integers(-20, 20, (200, 1)))
         raw[:, 2] = 0.0
         for row in raw:
-            rows = Rows.over(Array(row[None]), np.array([unit]))
+            rows = ScaledRows.over(Array(row[None]), np.array([unit]))
             real = min(map(abs, map(Fraction, row[:2].tolist()))) / Fraction(unit)
             assert real * Fraction(1 - 2.0**-19) < Fraction(rows.least_size()) <= real
 
@@ -365,13 +365,13 @@ def test_norms_that_underflow():
 def test_moved_squares():
     rng = np.random.default_rng(1)
     squares, steps = rng.integers(1, 10**6, 2000).astype(np.float64), rng.normal(size=2000)
-    found = []
+    result = []
     for square, step in zip(squares, steps.tolist(), strict=True):
         rounded = np.sqrt(square) + step
         real = Fraction(square) + Fraction(step) ** 2 + 2 * Fraction(step) * root(Fraction(square))
         slack = Fraction(float(bounds.moved_square(np.sqrt(square), step)))
-        found.append(abs(Fraction(float(rounded * rounded)) - real) / slack)
-    check("moved squares", float(max(found)), 0.03)
+        result.append(abs(Fraction(float(rounded * rounded)) - real) / slack)
+    check("moved squares", float(max(result)), 0.03)
 
 
 def test_different_fractions_are_different_floats():
@@ -412,11 +412,11 @@ def test_gamma_is_rounded_no_lower_than_it_may_be():
 def test_constants_of_bounds_in_the_core_stand_in_one_header():
     """A power of two that is no bound scales 64 bits; those of `measures` are of sums, not of distances."""
     core = Path(__file__).resolve().parents[3] / "src" / "core"
-    found = {}
+    result = {}
     for path in sorted([*core.rglob("*.h"), *core.rglob("*.cpp")]):
         powers = set(re.findall(r"\b0x1p-[0-9]+", path.read_text(encoding="utf-8")))
         if powers and path.parent.name != "measures":
-            found[path.relative_to(core).as_posix()] = powers
-    header = found.pop("bounds.h")
-    assert found == {"exact/wide.h": {"0x1p-64"}}
+            result[path.relative_to(core).as_posix()] = powers
+    header = result.pop("bounds.h")
+    assert result == {"exact/wide.h": {"0x1p-64"}}
     assert len(header) >= 10

@@ -33,13 +33,13 @@ def _value(text: str) -> Fraction:
 
 def constants() -> dict[str, Fraction | None]:
     """All constants of the header by name, and its functions with None."""
-    found: dict[str, Fraction | None] = {}
+    result: dict[str, Fraction | None] = {}
     for line in re.findall(r"^constexpr double (.+[;{])$", HEADER.read_text(encoding="utf-8"), re.MULTILINE):
         if line.endswith("{"):
-            found[line.split("(")[0]] = None
+            result[line.split("(")[0]] = None
         else:
-            found.update({name: _value(value) for name, value in re.findall(r"(\w+) = ([^,;]+)", line)})
-    return found
+            result.update({name: _value(value) for name, value in re.findall(r"(\w+) = ([^,;]+)", line)})
+    return result
 
 
 HELD = constants()
@@ -205,10 +205,12 @@ def of_int8(name: str) -> Fraction:
         (n, a, _, _, rest), (m, b, size, _, other) = (_int8(row, part) for row in rows)
         whole = _int8(rows[0], part)[3]
         product = (a * b) * np.float32(n @ m)
-        found = product + (rest * size + whole * other)
+        result = product + (rest * size + whole * other)
         real = dot(rows[0].tolist(), rows[1].tolist())
         slack = (held("OF_WHOLE") if name == "OF_WHOLE" else held("OF_INT8") - 1 + held("OF_WHOLE")) * 2
-        most = max(most, 1 - (Fraction(float(found)) - real) / (slack * Fraction(float(whole)) * Fraction(float(size))))
+        most = max(
+            most, 1 - (Fraction(float(result)) - real) / (slack * Fraction(float(whole)) * Fraction(float(size)))
+        )
     return most
 
 
@@ -266,9 +268,9 @@ def of_estimates() -> Fraction:
         a, b, x, y = ((int(n) << 64) + int(m) for n, m in rng.integers(2**62, 2**63, (4, 2)).tolist())
         first = [math.ldexp(float(number >> (number.bit_length() - 64)), -64) for number in (a, b, x, y)]
         full = [Fraction(number, 1 << number.bit_length()) for number in (a, b, x, y)]
-        found, real = first[0] * first[0] * first[3], full[0] ** 2 * full[3]
+        result, real = first[0] * first[0] * first[3], full[0] ** 2 * full[3]
         other, theirs = first[1] * first[1] * first[2], full[1] ** 2 * full[2]
-        errors = abs(Fraction(found) / real - 1) + abs(Fraction(other) / theirs - 1)
+        errors = abs(Fraction(result) / real - 1) + abs(Fraction(other) / theirs - 1)
         most = max(most, errors / held("OF_ESTIMATES"))
     return most
 
@@ -315,9 +317,9 @@ def of_bound() -> Fraction:
     """An error of six operations, as a part of itself."""
     most = Fraction(0)
     for a, b, c, d, e in numbers(12, 5):
-        found = a * b + c * (d + e) + a
+        result = a * b + c * (d + e) + a
         real = Fraction(a) * Fraction(b) + Fraction(c) * (Fraction(d) + Fraction(e)) + Fraction(a)
-        most = max(most, (real / Fraction(found) - 1) / (held("OF_BOUND") - 1))
+        most = max(most, (real / Fraction(result) - 1) / (held("OF_BOUND") - 1))
     return most
 
 

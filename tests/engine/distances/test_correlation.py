@@ -15,13 +15,13 @@ from deadheat.engine.distances.cosine import centred
 
 def centred_integers(rows: Any) -> list[list[int]]:
     """d x - Σx of each row, times a power of two that makes it whole."""
-    found = []
+    result = []
     for row in rows.tolist():
         exact = [Fraction(x) for x in row]
         centre = [len(exact) * x - sum(exact) for x in exact]
         shift = max(x.denominator for x in centre)
-        found.append([int(x * shift) for x in centre])
-    return found
+        result.append([int(x * shift) for x in centre])
+    return result
 
 
 def rows_of(kind: str) -> Any:
@@ -52,16 +52,16 @@ def test_it_is_the_cosine_of_centred_rows(kind: str, gallery: bool) -> None:
             closer = [labels[i] == labels[query] for i, k in zip(ranked, keys, strict=True) if k > key]
             if any(tied):
                 expected.append((len(closer), sum(closer), len(tied), sum(tied)))
-        found = task.profile[query]
-        got = zip(found.closer, found.closer_relevant, found.tied, found.tied_relevant, strict=True)
+        result = task.profile[query]
+        got = zip(result.closer, result.closer_relevant, result.tied, result.tied_relevant, strict=True)
         assert [tuple(map(int, group)) for group in got] == expected
 
 
 def test_a_row_and_its_multiples_and_shifts_tie() -> None:
     row = np.random.default_rng(2).integers(0, 1000, 64)
     rows = np.stack([row, 3 * row + 17, 7 * row, row + 1, row[::-1]])
-    found = dh.Task(rows, [0, 0, 1, 1, 1], distance="correlation").profile[0]
-    assert (found.closer.tolist(), found.tied.tolist(), found.tied_relevant.tolist()) == ([0], [3], [1])
+    result = dh.Task(rows, [0, 0, 1, 1, 1], distance="correlation").profile[0]
+    assert (result.closer.tolist(), result.tied.tolist(), result.tied_relevant.tolist()) == ([0], [3], [1])
 
 
 def test_float32_mostly_passes_and_keeps_its_last_bits() -> None:

@@ -11,14 +11,14 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
+from deadheat._core import ScoreErrors
 from deadheat.engine.counting.card.device import Card
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.distances import registry
-from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level, Target
-from deadheat.engine.distances.scaling import Rows
+from deadheat.engine.distances.scaling import ScaledRows
 from deadheat.engine.exact import Roots
 from deadheat.inputs.source import fingerprint
 
@@ -36,13 +36,13 @@ class Intersection(Distance):
         self._given = query, gallery
         self.n_query, self.dim = query.shape
         self.columns = Columns.of(gallery)
-        self.queries, self.items = (Rows.over(rows, np.ones(1)) for rows in (query, gallery))
+        self.queries, self.items = (ScaledRows.over(rows, np.ones(1)) for rows in (query, gallery))
 
     def fingerprint(self, of_query):
         return fingerprint(self._given[0 if of_query else 1]).hex()
 
     def errors(self, level):
-        return ScoreErrors.none()
+        return ScoreErrors()
 
     def exact_closeness(self, queries, columns):
         return Roots.of_values(self.scores.pair_scores(queries, columns))
@@ -113,8 +113,8 @@ def test_rankings_and_analyses(row, data):
         assert_array_equal(rankings.closeness(block), [ranked, ranked])
     task = dh.Task(rows, labels, distance="intersection")
     assert dh.collisions(task).size.max() > 1
-    found = dh.compare_formats(task, formats=["float32"], measures="mAP")
-    assert found["float32"]
+    result = dh.compare_formats(task, formats=["float32"], measures="mAP")
+    assert result["float32"]
 
 
 def test_names_by_what_they_take(row):
@@ -127,7 +127,7 @@ def test_names_by_what_they_take(row):
 # What is missing ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", ["errors", "fingerprint"])
+@pytest.mark.parametrize("part", ["errors", "__init__"])
 def test_a_method_that_is_missing_is_named(part, data, monkeypatch):
     kept = {name: value for name, value in vars(Intersection).items() if name != part}
     monkeypatch.setitem(registry.DISTANCES, "intersection", type("Intersection", (Distance,), kept))

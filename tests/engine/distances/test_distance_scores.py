@@ -65,15 +65,15 @@ def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
     everything = np.arange(14)
     real = real_scores(metric, rows)
     for number, level in enumerate(metric.levels):
-        for place, band in enumerate(metric.columns.bands):
+        for position, band in enumerate(metric.columns.bands):
             columns = np.arange(*band)
-            found = metric.scores.tile(number, everything, columns)
-            absolute, relative, tiny = metric.scores.errors(number, everything, place).T[:, :, None]
-            assert found.dtype == level.dtype
+            result = metric.scores.tile(number, everything, columns)
+            absolute, relative, tiny = metric.scores.errors(number, everything, position).T[:, :, None]
+            assert result.dtype == level.dtype
             wanted = [[real[i][j] for j in columns] for i in everything]
-            check(found, np.broadcast_to(absolute, found.shape), wanted)
-            sizes = np.abs(np.array(wanted, dtype=float).reshape(found.shape)) * (1 + 2.0**-40)
-            check(found, np.minimum(relative, 1e200) * sizes + np.minimum(tiny, 1e200), wanted)
+            check(result, np.broadcast_to(absolute, result.shape), wanted)
+            sizes = np.abs(np.array(wanted, dtype=float).reshape(result.shape)) * (1 + 2.0**-40)
+            check(result, np.minimum(relative, 1e200) * sizes + np.minimum(tiny, 1e200), wanted)
     rows_of, columns_of = (x.ravel() for x in np.indices((14, len(metric.columns))))
     scores = metric.scores.pair_scores(rows_of, columns_of)
     bound = metric.scores.pair_bounds(rows_of, columns_of, scores).reshape(14, -1)
@@ -108,15 +108,15 @@ def test_scores_turn_into_closeness_and_back_within_their_intervals(name, kind):
     closeness, pairs = metric.exact_closeness(*grid), np.arange(len(low))
     assert (closeness.compare_values(pairs, low, 1, 0) >= 0).all()
     assert (closeness.compare_values(pairs, high, 1, 0) <= 0).all()
-    for place in pairs.tolist():
-        if np.isfinite(again_low[place]):
-            assert Fraction(float(again_low[place])) <= real[place] + Fraction(1, 2**190)
-        if np.isfinite(again_high[place]):
-            assert Fraction(float(again_high[place])) >= real[place] - Fraction(1, 2**190)
+    for position in pairs.tolist():
+        if np.isfinite(again_low[position]):
+            assert Fraction(float(again_low[position])) <= real[position] + Fraction(1, 2**190)
+        if np.isfinite(again_high[position]):
+            assert Fraction(float(again_high[position])) >= real[position] - Fraction(1, 2**190)
     if name in ("euclidean", "cityblock"):  # equal rows are at 0
         own = np.arange(8) * len(metric.columns) + metric.columns.column_of_item
         low, high = metric.score(np.arange(8), np.zeros(8), np.zeros(8))
-        assert all(low[i] <= float(real[place]) <= high[i] for i, place in enumerate(own.tolist()))
+        assert all(low[i] <= float(real[position]) <= high[i] for i, position in enumerate(own.tolist()))
 
 
 def source(rows):
@@ -176,10 +176,10 @@ def test_tangents_err_by_a_part_of_their_spread(kind):
     assert centre is not None
     tangents, spread = scaling.tangents(source(rows), centre)
     bound, c = Fraction(bounds.of_tangent(rows.shape[1])), fractions(centre)
-    for row, found, s in zip(rows, tangents.read(0, 12), map(Fraction, spread.tolist()), strict=True):
+    for row, result, s in zip(rows, tangents.read(0, 12), map(Fraction, spread.tolist()), strict=True):
         x = fractions(row)
         true = [a / root(dot(x, x)) - b / root(dot(c, c)) for a, b in zip(x, c, strict=True)]
-        off = [a - b for a, b in zip(true, fractions(found), strict=True)]
+        off = [a - b for a, b in zip(true, fractions(result), strict=True)]
         assert root(dot(off, off)) <= bound * s
         assert root(dot(true, true)) <= s
 

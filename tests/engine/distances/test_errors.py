@@ -12,11 +12,11 @@ from engine.distances.true_scores import true_score
 from numpy.testing import assert_array_equal
 from rationals import dot
 
+from deadheat._core import ScoreErrors
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances import scaling
-from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.distance import Level
-from deadheat.engine.distances.scaling import Rows
+from deadheat.engine.distances.scaling import ScaledRows
 from deadheat.inputs.source import Array
 
 
@@ -26,18 +26,21 @@ def test_bounds_of_pairs_are_those_of_the_reference_and_no_larger_than_those_of_
     rng = np.random.default_rng(1)
     of_query, of_item = (rng.choice([0.0, 1e-200, 0.5, 3.0], n) for n in (7, 9))
     offset = rng.standard_normal(9) if with_offsets else np.empty(0)
-    errors = ScoreErrors(of_query, of_item, rng.random(9), offset, 1e-2, 1e-9, relative, 1e-8)
+    errors = ScoreErrors(
+        of_query=of_query, of_item=of_item, offset_error=rng.random(9), offset=offset, part=1e-2, tiny=1e-9,
+        relative=relative, relative_tiny=1e-8,
+    )  # fmt: skip
     level = Level(np.float64, exact=False)
     scores_of = Plain("product", rng.random((7, 2)), rng.random((9, 2)), level, errors, offset=offset).scores
     queries, items = rng.integers(0, 7, 50), rng.integers(0, 9, 50)
     scores = rng.standard_normal(50) * rng.choice([0, 1e-6, 1], 50)
-    found = scores_of.pair_bounds(queries, items, scores)
-    assert_array_equal(found, reference_loops.pair_errors(errors, queries, items, scores))
+    result = scores_of.pair_bounds(queries, items, scores)
+    assert_array_equal(result, reference_loops.pair_errors(errors, queries, items, scores))
     absolute, part, tiny = scores_of.errors(0, queries, 0).T
-    assert (found <= absolute).all()
+    assert (result <= absolute).all()
     assert (part == relative).all()
     if relative < np.inf:
-        assert (found <= (part * np.abs(scores) + tiny) * (1 + 2.0**-30)).all()
+        assert (result <= (part * np.abs(scores) + tiny) * (1 + 2.0**-30)).all()
 
 
 @pytest.mark.parametrize("spread", [0, 8, 40])
@@ -47,7 +50,7 @@ def test_what_is_left_of_squares_and_sums_is_as_exact_as_it_says(spread):
     rows = rng.random((40, 6)) * 10.0 ** -(spread * rng.random((40, 1)))
     rows[:, 0] = 1
     for squares, power in ((True, 2), (False, 1)):
-        left, error = scaling.sums_less(Rows(Array(rows), np.ones(40)), 1.0, squares=squares)
+        left, error = scaling.sums_less(ScaledRows(Array(rows), np.ones(40)), 1.0, squares=squares)
         for row, value, off in zip(rows.tolist(), left.tolist(), error.tolist(), strict=True):
             real = sum(Fraction(x) ** power for x in row) - 1
             assert abs(Fraction(value) - real) <= Fraction(off) + abs(real) * Fraction(2) ** -52
@@ -69,8 +72,8 @@ def test_products_of_sizes_bound_rows_of_numbers_that_lie_far_apart():
     scores = distance.scores.pair_scores(queries, columns)
     bound = distance.scores.pair_bounds(queries, columns, scores)
     last, reach = len(distance.levels) - 1, np.empty((30, 30))
-    for place, band in enumerate(distance.columns.bands):
-        reach[:, slice(*band)] = distance.scores.errors(last, np.arange(30), place)[:, :1]
+    for position, band in enumerate(distance.columns.bands):
+        reach[:, slice(*band)] = distance.scores.errors(last, np.arange(30), position)[:, :1]
     assert np.median(bound / reach[queries, columns]) < 1e-30
     lengths = [sum(Fraction(x) ** 2 for x in row.tolist()) for row in rows]
     for i, j, score, off in zip(queries, columns, scores.tolist(), bound.tolist(), strict=True):

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat import _core
 from deadheat.engine.distances import bounds
-from deadheat.engine.distances.scaling import Rows
+from deadheat.engine.distances.scaling import ScaledRows
 from deadheat.inputs.source import Array
 
 DTYPES = [np.float32, np.float64]
@@ -68,9 +68,9 @@ def test_equal_rows_and_multiples(dtype, dim):
     other = np.where(nudged, np.nextafter(other, dtype(9)), other)
     for directions in (False, True):
         expected = [reference_loops.same_row(a, b, directions) for a, b in zip(one, other, strict=True)]
-        found = _core.same_rows(one, other, directions)
-        assert found.dtype == np.bool_
-        assert_array_equal(found, expected)
+        result = _core.same_rows(one, other, directions)
+        assert result.dtype == np.bool_
+        assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -123,9 +123,9 @@ def test_products_of_pairs(dtype, other, divides):
         by_left, by_right = rng.uniform(0.1, 9, 9), rng.uniform(0.1, 9, 11)
         places, columns = rng.integers(0, 9, 20), rng.integers(0, 11, 20)
         distance = plain("product", left, right)
-        distance.queries = Rows(Array(left), by_left, divides[0])
-        distance.items = Rows(Array(right), by_right, divides[1])
-        found = distance.scores.pair_scores(places, columns)
+        distance.queries = ScaledRows(Array(left), by_left, divides[0])
+        distance.items = ScaledRows(Array(right), by_right, divides[1])
+        result = distance.scores.pair_scores(places, columns)
         with np.errstate(under="ignore"):
             wanted = np.array(
                 [
@@ -134,8 +134,8 @@ def test_products_of_pairs(dtype, other, divides):
                 ]
             )
         tiny = np.abs(wanted) < 2.0**-900  # and may lose as many of the smallest normal numbers as bounds have room for
-        same_bits(found[~tiny], wanted[~tiny])
-        assert (np.abs(found - wanted)[tiny] <= bounds.underflow(dim, np.float64)).all()
+        same_bits(result[~tiny], wanted[~tiny])
+        assert (np.abs(result - wanted)[tiny] <= bounds.underflow(dim, np.float64)).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -144,12 +144,12 @@ def test_units(dtype):
     for scale in (1.0, 0.75, 2.0**-140, 10.0):
         raw = (rng.integers(-40, 41, (15, 6)) * rng.choice([1, 3, 8], (15, 1)) * scale).astype(dtype)
         raw[4] = 0
-        each, one = np.full(15, np.nan), np.full(1, np.nan)
-        largest = _core.integer_units(raw, each, 2.0**20), _core.integer_units(raw, one, 2.0**20)
-        found = [reference_loops.unit(row) for row in raw]
-        same_bits(each, [unit for unit, _ in found])
+        part, one = np.full(15, np.nan), np.full(1, np.nan)
+        largest = _core.integer_units(raw, part, 2.0**20), _core.integer_units(raw, one, 2.0**20)
+        result = [reference_loops.unit(row) for row in raw]
+        same_bits(part, [unit for unit, _ in result])
         same_bits(one, [reference_loops.unit(raw.ravel())[0]])
-        assert largest == (max(most for _, most in found), reference_loops.unit(raw.ravel())[1])
+        assert largest == (max(most for _, most in result), reference_loops.unit(raw.ravel())[1])
         assert _core.integer_units(raw, one, largest[1]) == largest[1]
         assert _core.integer_units(raw, one, np.nextafter(largest[1], 0)) == np.inf
     ends = np.array([[np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max]], dtype)

@@ -13,7 +13,7 @@ from engine.distances.plain_scores import pairs, plain, tile
 from numpy.testing import assert_array_equal
 
 from deadheat import _core
-from deadheat.engine.distances.scaling import Rows
+from deadheat.engine.distances.scaling import ScaledRows
 from deadheat.inputs.source import Array
 
 TYPES = [np.float32, np.float64]
@@ -57,7 +57,7 @@ def test_a_product_is_within_its_bound(kind, dtype):
     for dim, chunk in [(1, 128), (127, 128), (129, 128), (300, 64), (1000, 128), (1000, 32), (64, 7)]:
         left = rows_of(kind, rng, 3, dim, dtype)
         right = np.ones((2, dim), dtype) if kind == "swallowed" else rows_of(kind, rng, 4, dim, dtype)
-        found = tile("product", left, right, chunk=chunk)
+        result = tile("product", left, right, chunk=chunk)
         terms = _core.product_roundings(dim, chunk) * Fraction(float(info.eps)) / 2
         gamma, largest = terms / (1 - terms), Fraction(float(max(np.abs(left).max(), np.abs(right).max())))
         lost = 2 * dim * (1 + largest) * Fraction(float(info.tiny))  # subnormal numbers count as zero
@@ -66,7 +66,7 @@ def test_a_product_is_within_its_bound(kind, dtype):
             for j, item in enumerate(whole_right):
                 products = [q * x for q, x in zip(query, item, strict=True)]
                 real, size = Fraction(sum(products), 2**2148), Fraction(sum(map(abs, products)), 2**2148)
-                assert abs(Fraction(float(found[i, j])) - real) <= gamma * size + lost
+                assert abs(Fraction(float(result[i, j])) - real) <= gamma * size + lost
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -120,10 +120,12 @@ def test_columns_come_in_any_order_and_rows_wherever_they_are():
         wanted = (left[queries] @ right[columns].T) - (offset[columns] if len(offset) else 0)
         for kind in (np.float32, np.int16):  # the latter converted, and so read by Python
             distance = plain("product", left, right, offset=offset)
-            distance.queries, distance.items = (Rows(Array(rows.astype(kind)), np.ones(40)) for rows in (left, right))
+            distance.queries, distance.items = (
+                ScaledRows(Array(rows.astype(kind)), np.ones(40)) for rows in (left, right)
+            )
             assert_array_equal(distance.scores.tile(0, queries, columns), wanted)
-            row, place = (index.ravel() for index in np.indices(wanted.shape))
-            assert_array_equal(distance.scores.pair_scores(queries[row], columns[place]), wanted.ravel())
+            row, position = (index.ravel() for index in np.indices(wanted.shape))
+            assert_array_equal(distance.scores.pair_scores(queries[row], columns[position]), wanted.ravel())
 
 
 @pytest.mark.slow

@@ -332,9 +332,9 @@ def test_a_truncated_file_is_refused_wherever_it_was_cut(saved):
 @pytest.mark.slow
 def test_a_file_with_a_damaged_byte_is_refused_or_the_same(saved):
     content = saved.read_bytes()
-    for place in range(0, len(content), 17):
+    for position in range(0, len(content), 17):
         damaged = bytearray(content)
-        damaged[place] ^= 0xFF
+        damaged[position] ^= 0xFF
         saved.write_bytes(damaged)
         try:
             loaded = TieProfile.load(saved)

@@ -31,14 +31,14 @@ def descending(scores, marks, junk, **ties):
     return dh.Task.from_scores(-scores, marks, order="ascending", junk=junk, **ties).profile
 
 
-DOORS = {"scores": of_scores, "distances": descending, "a run": of_run}
+FUNCTIONS = {"scores": of_scores, "distances": descending, "a run": of_run}
 
 
 @pytest.mark.parametrize("dtype", exact.FORMATS)
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("door", FUNCTIONS)
 def test_scores_are_compared_as_they_are_rounded(door, dtype):
     rounded = exact.round_to(SCORES, dtype)
-    assert DOORS[door](SCORES, MARKS, JUNK, ties=dtype).digest() == of_scores(rounded, MARKS, JUNK).digest()
+    assert FUNCTIONS[door](SCORES, MARKS, JUNK, ties=dtype).digest() == of_scores(rounded, MARKS, JUNK).digest()
     assert of_scores(SCORES, MARKS, JUNK).digest() != of_scores(rounded, MARKS, JUNK).digest()
 
 
@@ -61,10 +61,11 @@ def within(scores, marks, junk, eps):
 
 
 @pytest.mark.parametrize("eps", [0.0, 2.0**-41, 2.0**-40, 0.125, 0.1, 1e300])
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("door", FUNCTIONS)
 def test_windows_of_a_tolerance_are_exact(door, eps):
     assert (
-        DOORS[door](SCORES, MARKS, JUNK, ties=dh.Tolerance(eps)).digest() == within(SCORES, MARKS, JUNK, eps).digest()
+        FUNCTIONS[door](SCORES, MARKS, JUNK, ties=dh.Tolerance(eps)).digest()
+        == within(SCORES, MARKS, JUNK, eps).digest()
     )
 
 
@@ -92,9 +93,15 @@ def test_one_positive_among_negatives_is_a_matrix_with_one_relevant_item(ties, o
     marks[:, 0] = True
     expected = dh.Task.from_scores(matrix, marks, order=order, ties=ties).profile
     listed = negatives[0] if shared else negatives
-    assert dh.Task.from_links(positives, listed, order=order, ties=ties).profile.digest() == expected.digest()
+    assert (
+        dh.from_candidates(listed, positive_scores=positives, order=order, ties=ties).profile.digest()
+        == expected.digest()
+    )
     columns = np.zeros(len(matrix), dtype=int)
-    assert dh.Task.from_candidates(matrix, columns, order=order, ties=ties).profile.digest() == expected.digest()
+    assert (
+        dh.from_candidates(matrix, positive_columns=columns, order=order, ties=ties).profile.digest()
+        == expected.digest()
+    )
 
 
 def test_a_positive_one_step_of_float32_above_all_others_is_first_or_last_of_them():
@@ -113,7 +120,10 @@ def test_a_positive_one_step_of_float32_above_all_others_is_first_or_last_of_the
     ("make", "message"),
     [
         (lambda: dh.Task.from_scores([[3, 1]], [[2, 1]], ties=dh.Tolerance(1)), "ties must have tie groups where"),
-        (lambda: dh.Task.from_links([1.0], [[0.5]], ties="float80"), "ties must be one of exact, float64, float16"),
+        (
+            lambda: dh.from_candidates([[0.5]], positive_scores=[1.0], ties="float80"),
+            "ties must be one of exact, float64, float16",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(make, message):
@@ -138,8 +148,8 @@ def test_junk_may_have_any_score_everywhere(value, ties):
     plain = dh.Task.from_scores(scores[:, :2], [[1, 0], [1, 0]], ties=ties).profile
     for junk in (mask, np.tile(mask, (2, 1))):
         marked = dh.Task.from_scores(scores, [[1, 0, 0], [1, 0, 0]], junk=junk, ties=ties).profile
-        linked = dh.Task.from_links(scores[:, 0], scores[:, 1:], junk=junk[..., 1:], ties=ties).profile
-        chosen = dh.Task.from_candidates(scores, [0, 0], junk=junk, ties=ties).profile
+        linked = dh.from_candidates(scores[:, 1:], positive_scores=scores[:, 0], junk=junk[..., 1:], ties=ties).profile
+        chosen = dh.from_candidates(scores, positive_columns=[0, 0], junk=junk, ties=ties).profile
         assert marked.digest() == linked.digest() == chosen.digest() == plain.digest()
 
 
@@ -148,8 +158,8 @@ def test_without_junk_such_a_score_is_refused_with_the_way_out(value):
     scores = hidden(value)
     for make in (
         lambda: dh.Task.from_scores(scores, [[1, 0, 0], [1, 0, 0]]),
-        lambda: dh.Task.from_links(scores[:, 0], scores[:, 1:]),
-        lambda: dh.Task.from_candidates(scores, [0, 0]),
+        lambda: dh.from_candidates(scores[:, 1:], positive_scores=scores[:, 0]),
+        lambda: dh.from_candidates(scores, positive_columns=[0, 0]),
     ):
         with pytest.raises(
             ValueError, match=r"must be finite, but holds \S+ in row 0, column \d; to leave .* use junk$"

@@ -10,9 +10,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
+from deadheat._core import RelevantItems
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.ties import registry as tie_registry
-from deadheat.engine.ties.rule import RelevantItems
 
 # What is refused ------------------------------------------------------------------------------------------------------
 
@@ -101,7 +101,10 @@ def all_relevant(distance, n_query, reach):
     score, bound = (values.reshape(queries.shape) for values in scored(distance, *pairs))
     noise = np.random.default_rng(1).uniform(-reach, reach, score.shape)
     ones = np.ones_like(columns)
-    return RelevantItems(np.arange(n_query), columns.copy(), ones, ones * 2, score + noise, bound + reach)
+    return RelevantItems(
+        queries=np.arange(n_query), columns=columns, count=ones, irrelevant=ones * 2, score=score + noise,
+        bound=bound + reach,
+    )  # fmt: skip
 
 
 def exact_groups(distance, query):

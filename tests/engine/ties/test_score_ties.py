@@ -14,7 +14,7 @@ from engine.counting.keyed import groups_of
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat.engine.counting.scored import profile_lists
+from deadheat.engine.sources.keyed import profile_lists
 from deadheat.engine.ties.scores import ScoreTies
 
 TYPES = ["float16", "bfloat16", "float32", "float64"]
@@ -76,10 +76,10 @@ def doors(scores: Any, relevant: Any, **how: Any) -> dict[str, Callable[[], dh.T
     """The profile of a matrix of scores, made in every way that fits; with one relevant item a row also as links."""
     rows, columns = np.nonzero(relevant)
     single = {
-        "links": lambda: dh.Task.from_links(
-            scores[rows, columns], scores[~relevant].reshape(len(scores), -1), **how
+        "links": lambda: dh.from_candidates(
+            scores[~relevant].reshape(len(scores), -1), positive_scores=scores[rows, columns], **how
         ).profile,
-        "candidates": lambda: dh.Task.from_candidates(scores, columns, **how).profile,
+        "candidates": lambda: dh.from_candidates(scores, positive_columns=columns, **how).profile,
     }  # fmt: skip
     run = {f"{q}": {f"{d}": score for d, score in enumerate(row)} for q, row in enumerate(scores.tolist())}
     qrels = {f"{q}": {f"{d}": 1 for d in np.flatnonzero(marks)} or {"0": 0} for q, marks in enumerate(relevant)}
@@ -98,10 +98,10 @@ def doors(scores: Any, relevant: Any, **how: Any) -> dict[str, Callable[[], dh.T
 def windows(row: Any, relevant: Any, eps: float) -> list[tuple[int, ...]]:
     """The groups of a query under a tolerance, counted pair by pair in fractions: those of the definition."""
     numbers = [Fraction(score) for score in row.tolist()]
-    found = sorted({numbers[d] for d in np.flatnonzero(relevant)}, reverse=True)
+    result = sorted({numbers[d] for d in np.flatnonzero(relevant)}, reverse=True)
     others = [number for number, mark in zip(numbers, relevant, strict=True) if not mark]
     groups, seen = [], 0
-    for score in found:
+    for score in result:
         m = sum(numbers[d] == score for d in np.flatnonzero(relevant))
         above = sum(other > score + Fraction(eps) for other in others)
         groups.append((above + seen, seen, sum(abs(other - score) <= Fraction(eps) for other in others) + m, m))
@@ -151,7 +151,7 @@ def test_a_step_of_float32_above_999_negatives() -> None:
     step = float(positive) - 0.5
 
     def found(ties: Any) -> list[float]:
-        result = dh.evaluate(dh.Task.from_links([positive], [negatives], ties=ties), "MRR")["MRR"]
+        result = dh.evaluate(dh.from_candidates([negatives], positive_scores=[positive], ties=ties), "MRR")["MRR"]
         return [result.lower, result.expected, result.upper]
 
     harmonic = float(sum(Fraction(1, rank) for rank in range(1, 1001)) / 1000)
@@ -161,7 +161,7 @@ def test_a_step_of_float32_above_999_negatives() -> None:
     lower, expected, upper = found(dh.Tolerance(step))
     assert (lower, upper) == (0.001, 1)
     assert math.isnan(expected)
-    task = dh.Task.from_links([positive], [negatives], ties=dh.Tolerance(step))
+    task = dh.from_candidates([negatives], positive_scores=[positive], ties=dh.Tolerance(step))
     assert f"Ties (tolerance {step!r}): every relevant item may move" in str(dh.evaluate(task, "MRR"))
     ranks = dh.link_prediction(task, ["MR", "MRR", "AMRI"])
     assert (ranks["MR"].lower, ranks["MR"].upper, ranks["MRR"].lower) == (1, 1000, 0.001)
@@ -173,7 +173,7 @@ def test_positives_and_negatives_of_two_types(dtypes: tuple[str, str]) -> None:
     """Half a unit away in either type, and a little further; for each query, and for all of them."""
     near, far = np.array([5, 6]).astype(dtypes[0]), np.array([5.5, 5, 6.625, 4.25, 6]).astype(dtypes[1])
     for negatives in (far, np.stack([far, far])):
-        profile = dh.Task.from_links(near, negatives, ties=dh.Tolerance(0.5)).profile
+        profile = dh.from_candidates(negatives, positive_scores=near, ties=dh.Tolerance(0.5)).profile
         for row, positive in enumerate(near.tolist()):
             apart = [Fraction(other) - Fraction(positive) for other in far.tolist()]
             assert profile.closer[row] == sum(each > Fraction(1, 2) for each in apart)

@@ -18,8 +18,6 @@ from deadheat import TieProfile, compare, evaluate
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.reports.statistics import intervals as bootstrap
 from deadheat.reports.statistics.intervals import (
-    BOOTSTRAP,
-    METHODS,
     Interval,
     difference_interval,
     mean_interval,
@@ -28,6 +26,7 @@ from deadheat.reports.statistics.intervals import (
     standard_error,
     welch_degrees,
 )
+from deadheat.reports.statistics.settings import BOOTSTRAP, METHODS
 
 Z95 = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 Z80 = 1.2815515655446004  # the 90 % quantile
@@ -72,9 +71,9 @@ def test_normal_and_student() -> None:
 
 def test_difference_of_two_samples() -> None:
     a, b = [3.0, 4, 5], [1.0, 2, 3]  # both variances 1, so that Welch gives 4 degrees of freedom
-    reach = T95[4] * math.sqrt(2 / 3)
-    assert close(difference_interval(a, b), 2 - reach, 2 + reach)
-    assert close(difference_interval(b, a), -2 - reach, -2 + reach)
+    margin = T95[4] * math.sqrt(2 / 3)
+    assert close(difference_interval(a, b), 2 - margin, 2 + margin)
+    assert close(difference_interval(b, a), -2 - margin, -2 + margin)
     assert is_nothing(difference_interval(a, [1.0]))
     assert difference_interval([2.0, 2, 2], [1.0, 1]) == (1, 1)
     # one constant sample: its degrees of freedom do not count
@@ -85,8 +84,8 @@ def test_difference_of_two_samples() -> None:
 def test_linearised_ratio() -> None:
     # ratio 4/8; residuals 1 - 1, 3 - 2, 0 - 1 over the mean weight 8/3: 0, 3/8, -3/8
     error = math.sqrt(2 * (3 / 8) ** 2 / 2 / 3)
-    found = ratio_interval([1, 3, 0], [2, 4, 2], method="t")
-    assert close(found, 0.5 - T95[2] * error, 0.5 + T95[2] * error)
+    outcome = ratio_interval([1, 3, 0], [2, 4, 2], method="t")
+    assert close(outcome, 0.5 - T95[2] * error, 0.5 + T95[2] * error)
 
 
 def test_too_few_and_all_equal() -> None:
@@ -110,20 +109,20 @@ def test_bootstrap_is_a_slow_loop_with_the_same_draws(classes: list[int] | None)
     units = [np.flatnonzero(numbers == c) for c in np.unique(numbers)]
     units.sort(key=lambda unit: [math.fsum(row[unit]) for row in rows])  # an order of their own
     how: dict = {"confidence_level": 0.9, "method": "percentile", "n_resamples": 500, "seed": 3}
-    found = mean_intervals(*rows, classes=None if classes is None else numbers, **how)
+    outcome = mean_intervals(*rows, classes=None if classes is None else numbers, **how)
     draws = np.random.default_rng(3).integers(0, len(units), (500, len(units)))
     drawn = [np.concatenate([units[i] for i in draw]) for draw in draws]
-    for row, interval in zip(rows, (found.lower, found.expected, found.upper), strict=True):
+    for row, interval in zip(rows, (outcome.lower, outcome.expected, outcome.upper), strict=True):
         low, high = np.quantile([math.fsum(row[each]) / len(each) for each in drawn], [0.05, 0.95])
         assert close(interval, low, high, 1e-13)
-    assert (found.n, found.method, found.confidence_level) == (len(units), "percentile", 0.9)
+    assert (outcome.n, outcome.method, outcome.confidence_level) == (len(units), "percentile", 0.9)
 
 
 def test_mean_over_classes_is_the_mean_of_their_means() -> None:
     values, classes = np.array([0.0, 1, 1, 0.25]), np.array([5, 5, 2, 9])
-    found = mean_intervals(values, values, values, classes=classes, average="class", method="t")
-    assert found.expected == mean_interval([0.5, 1, 0.25], method="t")
-    assert found.n == 3
+    outcome = mean_intervals(values, values, values, classes=classes, average="class", method="t")
+    assert outcome.expected == mean_interval([0.5, 1, 0.25], method="t")
+    assert outcome.n == 3
     drawn = mean_intervals(values, values, values, classes=classes, average="class", method="BCa", seed=4)
     assert drawn.upper == mean_interval([1, 0.5, 0.25], method="BCa", seed=4)  # classes in ascending order
 
@@ -132,13 +131,13 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     samples = {method: np.random.default_rng(0).random(40) for method in BOOTSTRAP}
     repeated = np.repeat([0, 0.5, 1], 40)
 
-    def found() -> list[Interval]:
-        each = [mean_interval(values, method=method, n_resamples=300) for method, values in samples.items()]
-        return [*each, mean_interval(repeated, method="percentile", n_resamples=300)]
+    def outcome() -> list[Interval]:
+        intervals = [mean_interval(values, method=method, n_resamples=300) for method, values in samples.items()]
+        return [*intervals, mean_interval(repeated, method="percentile", n_resamples=300)]
 
-    whole = found()
+    whole = outcome()
     monkeypatch.setattr(bootstrap, "_AT_ONCE", 100)
-    assert found() == whole
+    assert outcome() == whole
 
 
 def test_counts_of_repeated_values_have_the_same_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,16 +156,16 @@ def test_counts_of_repeated_values_have_the_same_distribution(monkeypatch: pytes
 def test_the_three_stay_in_order(rows: list[list[int]], seed: int, by_class: bool) -> None:
     lower, expected, upper = np.array(rows, dtype=float).T / 7
     classes = np.arange(len(rows)) // 2 if by_class else None
-    found = mean_intervals(lower, expected, upper, classes=classes, method="percentile", n_resamples=50, seed=seed)
-    if found.n > 1:
+    outcome = mean_intervals(lower, expected, upper, classes=classes, method="percentile", n_resamples=50, seed=seed)
+    if outcome.n > 1:
         for end in ("low", "high"):
-            assert getattr(found.lower, end) <= getattr(found.expected, end) <= getattr(found.upper, end)
+            assert getattr(outcome.lower, end) <= getattr(outcome.expected, end) <= getattr(outcome.upper, end)
 
 
 def test_bca_without_a_value_is_nan_and_silent() -> None:
     # the mean of (0, 1) can lie above or below every one of two resampled means
-    found = [mean_interval([0.0, 1.0], method="BCa", n_resamples=2, seed=seed) for seed in range(20)]
-    assert any(is_nothing(interval) for interval in found)
+    outcome = [mean_interval([0.0, 1.0], method="BCa", n_resamples=2, seed=seed) for seed in range(20)]
+    assert any(is_nothing(interval) for interval in outcome)
 
 
 # What is refused
@@ -176,7 +175,7 @@ def test_bca_without_a_value_is_nan_and_silent() -> None:
     ("change", "error", "message"),
     [
         *(({"confidence_level": x}, ValueError, f"confidence_level must lie strictly between 0 and 1, but is {x}")
-          for x in (95, 1.0)),
+          for x in (95, 1.0, 0)),
         ({"confidence_level": math.nan}, ValueError, "confidence_level must be finite, but is nan"),
         ({"confidence_level": "0.95"}, TypeError, "confidence_level must be a number, but is '0.95', which .*"),
         ({"confidence_level": True}, TypeError, "confidence_level must be a number, but is True"),
@@ -229,11 +228,11 @@ LABELS = ["a", "b", "b", "a", "c"]
 
 def test_interval_of_a_report_leaves_singletons_out() -> None:
     report = evaluate(PROFILE, "mAP")
-    found = report.interval("AP", seed=5)
+    outcome = report.interval("AP", seed=5)
     values = {"lower": [0.5, 1, 0.5, 1], "expected": [0.75, 1, 0.5, 1], "upper": [1, 1, 0.5, 1]}
-    for end, each in values.items():
-        assert getattr(found, end) == mean_interval(each, method="percentile", seed=5)
-    assert (report["AP"].interval(seed=5), found.n) == (found, 4)
+    for end, column in values.items():
+        assert getattr(outcome, end) == mean_interval(column, method="percentile", seed=5)
+    assert (report["AP"].interval(seed=5), outcome.n) == (outcome, 4)
     filled = evaluate(PROFILE, "mAP", singletons="zero").interval("AP", method="t")
     low, high = mean_interval([0.5, 1, 0.5, 1, 0], method="t")
     assert high > 1
@@ -248,8 +247,8 @@ def test_interval_by_class() -> None:
     assert given.lower == ratio_interval([1.5, 1.5], [2, 2], seed=2) == (0.75, 0.75)
     assert given.upper == ratio_interval([2, 1.5], [2, 2], seed=2) == (0.75, 1)
     over_classes = evaluate(PROFILE, "mAP", average="class", labels=["a", "b", "b", "b", "c"])
-    found = over_classes.interval("mAP", method="t", confidence_level=0.5)
-    assert found.lower == mean_interval([0.5, 2.5 / 3], method="t", confidence_level=0.5)
+    outcome = over_classes.interval("mAP", method="t", confidence_level=0.5)
+    assert outcome.lower == mean_interval([0.5, 2.5 / 3], method="t", confidence_level=0.5)
     other = named.interval("mAP", resample="class", labels=[1, 2, 3, 4, 5], seed=2)
     by_query = named.interval("mAP", resample="query", seed=2)
     assert (other.lower, other.expected, other.upper) == (by_query.lower, by_query.expected, by_query.upper)
@@ -305,15 +304,15 @@ def test_no_bit_depends_on_the_order_of_the_samples() -> None:
             evaluate(rows[order], labels[order], distance="euclidean", measures=["mAP", "Hit@1"])
             for rows in (points, points[:, :1])
         )
-        found: list[object] = [
+        outcome: list[object] = [
             report.interval(name, resample=unit, method=method, n_resamples=200)
             for report in (a, b) for name in a for unit in ("query", "class") for method in ("percentile", "BCa", "t")
         ]  # fmt: skip
         for unit in ("query", "class"):
             comparison = compare(a, b, resample=unit, n_resamples=500)
-            found += [str(comparison), *((comparison[name].to_dict(), comparison[name].wilcoxon()) for name in a)]
+            outcome += [str(comparison), *((comparison[name].to_dict(), comparison[name].wilcoxon()) for name in a)]
         over_classes = evaluate(a.profile, "mAP", average="class", labels=labels[order])
-        return [*found, over_classes.interval("mAP", n_resamples=200)]
+        return [*outcome, over_classes.interval("mAP", n_resamples=200)]
 
     assert everything(np.arange(50)) == everything(rng.permutation(50)) == everything(np.argsort(labels))
 
@@ -330,9 +329,9 @@ def test_labels_in_a_report_change_nothing_else() -> None:
 
 def test_bounds_without_an_expectation() -> None:
     window = replace(TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 2]), bounds_only=True)
-    found = evaluate(window, "mAP").interval("mAP")
-    assert (found.lower, found.upper) == ((0.5, 1), (1, 1))
-    assert is_nothing(found.expected)
+    outcome = evaluate(window, "mAP").interval("mAP")
+    assert (outcome.lower, outcome.upper) == ((0.5, 1), (1, 1))
+    assert is_nothing(outcome.expected)
 
 
 def test_what_a_report_refuses() -> None:

@@ -44,10 +44,10 @@ def audit(
     return dh.audit(task, measures=measures, singletons=singletons, average=average, seed=seed)
 
 
-def put(value: Any, *place: Any) -> Rows:
-    """Sound embeddings with something put in a place."""
+def put(value: Any, *position: Any) -> Rows:
+    """Sound embeddings with something put in a position."""
     rows = SOUND.copy()
-    rows[place] = value
+    rows[position] = value
     return rows
 
 
@@ -62,8 +62,8 @@ def zeros() -> Audit:
     return audit(ZERO, SORTED)
 
 
-def severity(found: Audit, name: str) -> str | None:
-    return found[name].severity if name in found else None
+def severity(outcome: Audit, name: str) -> str | None:
+    return outcome[name].severity if name in outcome else None
 
 
 def stable(labels: Rows) -> float:
@@ -111,16 +111,16 @@ def alone(n: int) -> Rows:
     return np.where(np.arange(N) < n, 100 + np.arange(N), LABELS)
 
 
-def case(found: dict[str, Any], rows: Rows = SOUND, labels: Rows = LABELS, **options: Any) -> Any:
-    """What the audit of these embeddings finds: severity, figures or a part of the sentence; None for nothing."""
-    return pytest.param(found, rows, labels, options, id=", ".join(found))
+def case(outcome: dict[str, Any], rows: Rows = SOUND, labels: Rows = LABELS, **options: Any) -> Any:
+    """Expected findings: severity, figures or a part of the sentence; None for nothing."""
+    return pytest.param(outcome, rows, labels, options, id=", ".join(outcome))
 
 
 ZEROED = {"zero embeddings": {"rows": 12, "n": N, "which": TEN}, "duplicates across classes": None}
 
 
 @pytest.mark.parametrize(
-    ("found", "rows", "labels", "options"),
+    ("outcome", "rows", "labels", "options"),
     [
         case({"zero embeddings": "warning"}, put(0, slice(11))),
         case({"zero embeddings": "serious"}, put(0, slice(12))),
@@ -161,15 +161,15 @@ ZEROED = {"zero embeddings": {"rows": 12, "n": N, "which": TEN}, "duplicates acr
         case({"queries without a relevant item": {"queries": 5}}, labels=alone(5)),
         case({"class imbalance": None}, labels=LABELS % 2),  # half and half
         case({"undefined measure": "serious", "chance": None}, labels=LABELS * 0, measures=["AUC", "mAP"]),
-        case(  # codes are not looked at as numbers, and may be equal
+        case(  # codes are not examined as numbers, and may be equal
             {"duplicates across classes": "warning", "ties": "serious", "few levels": None, "zero embeddings": None,
              "constant embeddings": None, "dead dimensions": None}, SOUND[:, :4] > 0, distance="hamming",
         ),
     ],
 )  # fmt: skip
-def test_findings(found: dict[str, Any], rows: Rows, labels: Rows, options: dict[str, Any]) -> None:
+def test_findings(outcome: dict[str, Any], rows: Rows, labels: Rows, options: dict[str, Any]) -> None:
     audited = audit(rows, labels, **options)
-    for name, expected in found.items():
+    for name, expected in outcome.items():
         if isinstance(expected, dict):
             assert expected.items() <= audited[name].figures.items()
         elif expected is None or expected in SEVERITIES:
@@ -185,25 +185,25 @@ def test_a_small_share_of_rows_is_a_note(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_gallery_is_looked_at_too() -> None:
-    found = audit(SOUND[:40], LABELS[:40], put(0, slice(40, 43))[40:], LABELS[40:])
-    assert "zero embeddings" not in found
-    assert found["zero embeddings in the gallery"].figures["rows"] == 3
+    outcome = audit(SOUND[:40], LABELS[:40], put(0, slice(40, 43))[40:], LABELS[40:])
+    assert "zero embeddings" not in outcome
+    assert outcome["zero embeddings in the gallery"].figures["rows"] == 3
 
 
 def test_one_class_that_is_the_mean_is_a_warning() -> None:
     labels = np.where(np.arange(N) < 170, 0, LABELS + 1)
-    found = audit(SOUND, labels)["class imbalance"]
-    assert found.severity == "warning"
-    assert {"largest": 170, "queries": N, "classes": N_CLASS + 1}.items() <= found.figures.items()
+    outcome = audit(SOUND, labels)["class imbalance"]
+    assert outcome.severity == "warning"
+    assert {"largest": 170, "queries": N, "classes": N_CLASS + 1}.items() <= outcome.figures.items()
     for average in ("class", "query"):
         expected = dh.evaluate(SOUND, labels, average=average)["mAP"].expected  # type: ignore[arg-type]
-        assert found.figures[{"class": "over_classes", "query": "over_queries"}[average]] == expected
+        assert outcome.figures[{"class": "over_classes", "query": "over_queries"}[average]] == expected
 
 
 def test_labels_in_order_are_a_note_unless_something_ties(sound: Audit, zeros: Audit) -> None:
-    found = audit(SOUND[np.argsort(LABELS, kind="stable")], SORTED)
-    assert found.passes(strict=True)
-    assert [severity(each, "labels in order") for each in (sound, found, zeros)] == [None, "note", "warning"]
+    outcome = audit(SOUND[np.argsort(LABELS, kind="stable")], SORTED)
+    assert outcome.passes(strict=True)
+    assert [severity(each, "labels in order") for each in (sound, outcome, zeros)] == [None, "note", "warning"]
     figures = zeros["labels in order"].figures
     assert figures["runs"] == N_CLASS
     assert figures["all_zero"]["file"]["mAP"] == pytest.approx(stable(SORTED), abs=1e-12)
@@ -237,22 +237,22 @@ def test_a_tie_that_moves_little_is_a_note() -> None:
     line = np.arange(700.0)[:, None] ** 1.5
     line[:3] = [[-2e6], [-1e6], [-3e6]]  # the first is between the next two
     labels = np.array([0, 0, 1, *np.arange(697) // 2 + 2])
-    found = audit(line, labels, distance="euclidean", average="class", measures="mAP")["ties"]
-    assert (found.figures["queries"], found.figures["mixed_groups"], found.severity) == (1, 1, "note")
-    assert 0 < found.figures["moves"]["mAP"] < thresholds.PRINTED
+    outcome = audit(line, labels, distance="euclidean", average="class", measures="mAP")["ties"]
+    assert (outcome.figures["queries"], outcome.figures["mixed_groups"], outcome.severity) == (1, 1, "note")
+    assert 0 < outcome.figures["moves"]["mAP"] < thresholds.PRINTED
 
 
 def test_rounded_scores_move_further_than_exact_ones() -> None:
     """Twenty numbers to one side of 1, closer together than float32 there: exact distances distinguish them."""
     rows, labels = 1 + np.random.default_rng(0).permutation(40)[:, None] * 2.0**-50, np.append(np.arange(40) % 2, 0)
     far = np.concatenate([rows, [[0.0]]])
-    found = audit(far, labels, distance="inner_product")
+    outcome = audit(far, labels, distance="inner_product")
     exact, rounded = (
         dh.evaluate(far, labels, distance="inner_product", measures="mAP", ties=ties)["mAP"]
         for ties in ("exact", "float32")
     )
-    figures, near = found["scores in float32"].figures, found["near ties"]
-    assert (found["scores in float32"].severity, near.severity) == ("serious", "warning")
+    figures, near = outcome["scores in float32"].figures, outcome["near ties"]
+    assert (outcome["scores in float32"].severity, near.severity) == ("serious", "warning")
     assert figures["measures"]["mAP"]["lower"] == rounded.lower < exact.lower
     assert figures["measures"]["mAP"]["upper"] == rounded.upper > exact.upper
     moved = (exact.lower - rounded.lower) + (rounded.upper - exact.upper)
@@ -272,21 +272,21 @@ def test_ties_that_noise_has_broken_are_found_by_a_tolerance(distance: str) -> N
     noisy = audit(rows, distance=distance)
     assert (severity(equal, "ties"), severity(equal, "noise")) == ("serious", None)
     assert (severity(noisy, "ties"), severity(noisy, "noise")) == (None, "serious")
-    found, report = noisy["noise"].figures, noisy.evidence.report["mAP"]
-    bounds = found["measures"]["mAP"]
+    outcome, report = noisy["noise"].figures, noisy.evidence.report["mAP"]
+    bounds = outcome["measures"]["mAP"]
     assert bounds["lower"] < report.lower == report.upper < bounds["upper"]
     assert bounds["lower"] == pytest.approx(equal.evidence.report["mAP"].lower, abs=1e-3)
-    again = dh.evaluate(rows, LABELS, measures="mAP", distance=distance, ties=dh.Tolerance(found["eps"]))["mAP"]
+    again = dh.evaluate(rows, LABELS, measures="mAP", distance=distance, ties=dh.Tolerance(outcome["eps"]))["mAP"]
     assert (again.lower, again.upper) == (bounds["lower"], bounds["upper"])
 
 
 def test_the_order_of_the_file_gives_what_a_stable_sort_gives(zeros: Audit) -> None:
     uneven = np.repeat([0, 1, 2], [5, 10, 25])  # or both directions give the same
-    for found, labels in ((zeros, SORTED), (audit(np.zeros((40, 1)), uneven), uneven)):
-        orders = found["sample order"].figures["orders"]["mAP"]
+    for outcome, labels in ((zeros, SORTED), (audit(np.zeros((40, 1)), uneven), uneven)):
+        orders = outcome["sample order"].figures["orders"]["mAP"]
         assert [orders["file"], orders["reversed"]] == pytest.approx([stable(labels), stable(labels[::-1])], abs=1e-12)
     orders = zeros["sample order"].figures["orders"]["mAP"]
-    assert orders["file"] == pytest.approx(dh.exploit(dh.Task(ZERO, SORTED), draws=1, tries=1).as_given, abs=1e-12)
+    assert orders["file"] == pytest.approx(dh.exploit(dh.Task(ZERO, SORTED), draws=1, searches=1).as_given, abs=1e-12)
     expected = zeros.evidence.report["mAP"].expected
     assert all(abs(value - expected) < 0.02 for value in orders["shuffled"])
     assert orders["file"] > expected + 0.05
@@ -304,21 +304,21 @@ def test_shuffled_samples_gain_nothing_by_their_order() -> None:
 def test_where_few_queries_are_ranked_their_order_stands_for_all(zeros: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thresholds, "SORTED_ITEMS", 1)
     monkeypatch.setattr(thresholds, "FEWEST_QUERIES", 80)
-    found = [each["sample order"] for each in (audit(ZERO, SORTED), zeros)]
-    assert [(each.figures["n_query"], each.figures["sampled"]) for each in found] == [(80, True), (N, False)]
-    part, whole = (each.figures["orders"]["mAP"]["file"] for each in found)
+    outcome = [each["sample order"] for each in (audit(ZERO, SORTED), zeros)]
+    assert [(each.figures["n_query"], each.figures["sampled"]) for each in outcome] == [(80, True), (N, False)]
+    part, whole = (each.figures["orders"]["mAP"]["file"] for each in outcome)
     assert part == pytest.approx(whole, abs=0.05)
-    assert "(estimated from 80 queries)" in found[0].sentence
+    assert "(estimated from 80 queries)" in outcome[0].sentence
 
 
 @pytest.mark.parametrize("given", [{}, {"junk": np.random.default_rng(3).random(80) < 0.3}, {"exclude": np.arange(30)}])
 def test_plain_sorts_keep_to_the_bounds_with_a_gallery(given: dict[str, Any]) -> None:
     rows = np.random.default_rng(3).integers(0, 2, (80, 3)).astype(float)
     with warnings.catch_warnings(action="ignore"):
-        found = audit(rows[:30], LABELS[:30], rows, LABELS[:80], **given)
+        outcome = audit(rows[:30], LABELS[:30], rows, LABELS[:80], **given)
         report = dh.evaluate(rows[:30], LABELS[:30], rows, LABELS[:80], measures=MEASURES, **given)
-    assert found.evidence.report.profile == report.profile
-    sorts = found.evidence.sorts
+    assert outcome.evidence.report.profile == report.profile
+    sorts = outcome.evidence.sorts
     assert sorts is not None
     for name in MEASURES:
         reached = [sorts.file[name], sorts.backwards[name], *sorts.shuffled[name]]
@@ -330,11 +330,11 @@ def test_plain_sorts_keep_to_the_bounds_with_a_gallery(given: dict[str, Any]) ->
 
 
 def test_random_embeddings_are_not_beyond_chance() -> None:
-    found = audit(np.random.default_rng(5).normal(size=(N, DIM)).astype(np.float32))["chance"]
-    assert found.severity == "serious"
-    assert abs(found.figures["standard_deviations"]["ties"]) < thresholds.BEYOND_CHANCE
+    outcome = audit(np.random.default_rng(5).normal(size=(N, DIM)).astype(np.float32))["chance"]
+    assert outcome.severity == "serious"
+    assert abs(outcome.figures["standard_deviations"]["ties"]) < thresholds.BEYOND_CHANCE
     chance = dh.evaluate(np.zeros((N, 1)), LABELS)["mAP"]
-    assert (found.figures["chance"], found.figures["std"]["ties"]) == (chance.expected, chance.std)
+    assert (outcome.figures["chance"], outcome.figures["std"]["ties"]) == (chance.expected, chance.std)
 
 
 def test_deviations_from_chance_are_those_of_random_embeddings(sound: Audit) -> None:
@@ -357,14 +357,14 @@ def test_where_nothing_is_drawn_more_is_asked(monkeypatch: pytest.MonkeyPatch) -
     assert np.isnan(undrawn.figures["std"]["draws"])
 
 
-def test_a_score_that_all_zero_embeddings_reach_in_this_order_is_serious() -> None:
+def test_a_score_that_all_zero_embeddings_have_in_this_order_is_serious() -> None:
     """A little better than chance, in a file sorted by class: a sort gives as much to a model that knows nothing."""
     weak = np.random.default_rng(1).normal(size=(N, 4))
     weak[:, :2] += 0.9 * (SORTED[:, None] == [0, 1])
-    found = audit(weak, SORTED)["chance"]
-    assert found.figures["chance"] < found.figures["lower"] <= found.figures["all_zero_in_order_of_file"]
-    assert found.severity == "serious"
-    assert found.figures["all_zero_in_order_of_file"] == pytest.approx(stable(SORTED), abs=1e-12)
+    outcome = audit(weak, SORTED)["chance"]
+    assert outcome.figures["chance"] < outcome.figures["lower"] <= outcome.figures["all_zero_in_order_of_file"]
+    assert outcome.severity == "serious"
+    assert outcome.figures["all_zero_in_order_of_file"] == pytest.approx(stable(SORTED), abs=1e-12)
 
 
 def test_queries_that_find_themselves_are_serious_and_not_warned_of_again() -> None:
@@ -372,9 +372,9 @@ def test_queries_that_find_themselves_are_serious_and_not_warned_of_again() -> N
     with pytest.warns(QueryInGalleryWarning, match="^50 of 50 queries are in the gallery"):
         task = dh.Task(*queries, SOUND, LABELS)
     with warnings.catch_warnings(action="error"):
-        found = dh.audit(task)
-    assert severity(found, name) == "serious"
-    assert found[name].figures == {"queries": 50, "n_query": 50}
+        outcome = dh.audit(task)
+    assert severity(outcome, name) == "serious"
+    assert outcome[name].figures == {"queries": 50, "n_query": 50}
     assert name not in audit(*queries, SOUND, LABELS, exclude=np.arange(50))
     assert name not in audit(*queries, SOUND[50:], LABELS[50:])
 
@@ -385,9 +385,9 @@ def test_queries_that_find_themselves_are_serious_and_not_warned_of_again() -> N
 def test_real_embeddings_have_nothing_serious() -> None:
     with np.load(data_file("phocnet_gw.npz")) as file:
         rows, labels = file["phocnet_features"], file["phocnet_labels"].ravel()
-    found = audit(rows, labels)
-    assert found.passes()
-    assert found["queries without a relevant item"].figures["queries"] == 265
+    outcome = audit(rows, labels)
+    assert outcome.passes()
+    assert outcome["queries without a relevant item"].figures["queries"] == 265
 
 
 def test_files_in_pieces_give_the_same(tmp_path: Path, sound: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -437,17 +437,17 @@ def test_arguments_are_those_of_evaluate() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             audit(rows, **options)
-    found = audit(SOUND, average="class", singletons="zero", measures="nDCG@10").evidence
-    assert found.headline == "nDCG@10"
-    assert found.report["nDCG@10"].lower == dh.evaluate(SOUND, LABELS, average="class")["nDCG@10"].lower
+    outcome = audit(SOUND, average="class", singletons="zero", measures="nDCG@10").evidence
+    assert outcome.headline == "nDCG@10"
+    assert outcome.report["nDCG@10"].lower == dh.evaluate(SOUND, LABELS, average="class")["nDCG@10"].lower
 
 
 def test_a_finding_has_one_of_three_severities() -> None:
     with pytest.raises(ValueError, match="severity must be one of serious, warning, note"):
         Finding("x", "grave", "X.")
-    found = [Finding(name, severity, "X.") for name, severity in zip("abc", reversed(SEVERITIES), strict=True)]
-    assert [finding.name for finding in most_serious_first(found)] == ["c", "b", "a"]
-    parts = [RunAudit(tuple(found[:n]), Looks.of({}), None, None, {}) for n in (3, 2, 1)]
+    outcome = [Finding(name, severity, "X.") for name, severity in zip("abc", reversed(SEVERITIES), strict=True)]
+    assert [finding.name for finding in most_serious_first(outcome)] == ["c", "b", "a"]
+    parts = [RunAudit(tuple(outcome[:n]), Looks.of({}), None, None, {}) for n in (3, 2, 1)]
     assert [(each.passes(), each.passes(strict=True)) for each in parts] == [(0, 0), (1, 0), (1, 1)]
 
 
@@ -464,26 +464,26 @@ def test_one_label_written_as_a_row_of_them_is_audited_as_that_label() -> None:
         assert first == second
     assert several["chance"].figures["lower"] == one["chance"].figures["lower"]
     assert (several.evidence.draws, one.evidence.draws is None) == (None, False)
-    for place in ("sorts", "zero_sorts"):
-        first, second = (getattr(each.evidence, place) for each in (one, several))
+    for position in ("sorts", "zero_sorts"):
+        first, second = (getattr(each.evidence, position) for each in (one, several))
         assert (first.file, first.backwards, first.shuffled) == (second.file, second.backwards, second.shuffled)
 
 
 def test_a_plain_sort_finds_the_items_that_share_a_label() -> None:
     rng = np.random.default_rng(3)
     rows, labels = rng.integers(0, 2, (40, 6)), rng.random((40, 5)) < 0.3
-    found = audit(rows, labels, distance="cityblock", measures="mAP")
-    sorts = found.evidence.sorts
+    outcome = audit(rows, labels, distance="cityblock", measures="mAP")
+    sorts = outcome.evidence.sorts
     assert sorts is not None
-    share, apart = (labels[:, None] & labels).any(axis=2), np.abs(rows[:, None] - rows).sum(axis=2)
+    share, distances = (labels[:, None] & labels).any(axis=2), np.abs(rows[:, None] - rows).sum(axis=2)
     values = []
     for query in range(40):
-        order = np.argsort(apart[query], kind="stable")
+        order = np.argsort(distances[query], kind="stable")
         hits = share[query][order[order != query]]
         if hits.any():
             values.append((np.cumsum(hits) / np.arange(1, 40))[hits].mean())
     assert sorts.file["mAP"] == pytest.approx(np.mean(values), rel=1e-12)
-    assert found.evidence.report.n_singleton == 40 - len(values) > 0
+    assert outcome.evidence.report.n_singleton == 40 - len(values) > 0
 
 
 def test_shared_labels_are_not_counted_by_an_audit() -> None:

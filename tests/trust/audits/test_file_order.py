@@ -1,4 +1,4 @@
-"""Embeddings of the file's order over labels in order: found, whatever they look like, and honest ones are not."""
+"""Embeddings of the file's order over labels in order: detected, whatever they look like, and honest ones are not."""
 
 from __future__ import annotations
 
@@ -51,51 +51,51 @@ def quality(rng: np.random.Generator) -> Rows:
 
 
 def similar_classes(rng: np.random.Generator) -> Rows:
-    """Neighbouring classes look alike, as in a taxonomy."""
+    """Neighbouring classes are similar, as in a taxonomy."""
     return np.cumsum(rng.normal(size=(16, 32)), axis=0)[SORTED] + rng.normal(size=(N, 32))
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
 @pytest.mark.parametrize("make", [walk, waves, smoothed])
 def test_embeddings_of_the_order_do_not_pass(make: Any, distance: str) -> None:
-    found = audit(make(np.random.default_rng(0)), distance=distance)
-    assert found["file order"].severity == "serious"
-    assert found["file order"].figures["share"] > 0.9
-    assert not found.passes()
+    outcome = audit(make(np.random.default_rng(0)), distance=distance)
+    assert outcome["file order"].severity == "serious"
+    assert outcome["file order"].figures["share"] > 0.9
+    assert not outcome.passes()
 
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("make", [model, pairs_of_photos, quality, similar_classes])
 def test_sound_embeddings_over_sorted_labels_pass(make: Any, seed: int) -> None:
-    found = audit(make(np.random.default_rng(seed)))
-    assert "labels in order" in found
-    assert "file order" not in found
-    assert found.passes()
+    outcome = audit(make(np.random.default_rng(seed)))
+    assert "labels in order" in outcome
+    assert "file order" not in outcome
+    assert outcome.passes()
 
 
 def test_an_order_that_says_nothing_of_the_labels_is_no_finding() -> None:
     """The same walk over shuffled labels scores nothing, and its finding is that of chance."""
     rng = np.random.default_rng(0)
-    found = audit(walk(rng), rng.permutation(SORTED))
-    assert "file order" not in found
-    assert found["chance"].severity == "serious"
+    outcome = audit(walk(rng), rng.permutation(SORTED))
+    assert "file order" not in outcome
+    assert outcome["chance"].severity == "serious"
 
 
 def test_few_classes_are_a_warning_as_near_copies_may_follow_each_other() -> None:
     labels = np.repeat([0, 1, 2], 80)
-    found = audit(walk(np.random.default_rng(0)), labels)["file order"]
-    assert (found.severity, found.figures["of_different_classes"]) == ("warning", False)
+    outcome = audit(walk(np.random.default_rng(0)), labels)["file order"]
+    assert (outcome.severity, outcome.figures["of_different_classes"]) == ("warning", False)
     assert "file order" not in audit(model(np.random.default_rng(0), labels=labels), labels)
 
 
 def test_codes_and_a_gallery_have_an_order_too() -> None:
     rng = np.random.default_rng(0)
     codes = np.cumsum(rng.random((N, 256)) < 0.01, axis=0) % 2
-    found = dh.audit(dh.Task(codes.astype(np.uint8), SORTED, distance="hamming", threads=1), measures="mAP")
-    assert found["file order"].severity == "serious"
+    outcome = dh.audit(dh.Task(codes.astype(np.uint8), SORTED, distance="hamming", threads=1), measures="mAP")
+    assert outcome["file order"].severity == "serious"
     rows = walk(rng)
-    found = audit(rows[::5], SORTED[::5], (rows + 0.1).astype(np.float32), SORTED)
-    assert found["file order"].severity == "serious"
+    outcome = audit(rows[::5], SORTED[::5], (rows + 0.1).astype(np.float32), SORTED)
+    assert outcome["file order"].severity == "serious"
 
 
 def evidence_of(labels: Rows, gallery: Rows | None) -> Evidence:
@@ -109,22 +109,22 @@ def test_the_baseline_is_average_precision_by_the_difference_of_rows(gallery: Ro
     labels = np.repeat(np.arange(16), 3)
     items = labels if gallery is None else gallery
     task = dh.Task(np.zeros((48, 1)), labels, *(() if gallery is None else (np.zeros((64, 1)), gallery)))
-    found = dh.evaluate(row_numbers(task), measures="mAP")["mAP"]
+    outcome = dh.evaluate(row_numbers(task), measures="mAP")["mAP"]
     ends = []
     for best in (True, False):
         values = []
         for row in range(48):
-            places = (2 * np.arange(len(items)) + 1) * 48 - (2 * row + 1) * len(items)
+            positions = (2 * np.arange(len(items)) + 1) * 48 - (2 * row + 1) * len(items)
             relevant = items == labels[row]
-            order = np.lexsort((~relevant if best else relevant, abs(places)))
+            order = np.lexsort((~relevant if best else relevant, abs(positions)))
             order = order[order != row] if gallery is None else order
             ranks = 1 + np.flatnonzero(relevant[order])
             values.append(np.mean(np.arange(1, len(ranks) + 1) / ranks))
         ends.append(np.mean(values))
-    assert (found.upper, found.lower) == pytest.approx(ends, abs=1e-12)
+    assert (outcome.upper, outcome.lower) == pytest.approx(ends, abs=1e-12)
     numbered = evidence_of(labels, gallery).numbered
     assert numbered is not None
-    assert numbered["mAP"].lower == found.lower
+    assert numbered["mAP"].lower == outcome.lower
 
 
 def test_nearness_is_the_mean_share_of_the_class_that_is_farther() -> None:
@@ -132,8 +132,8 @@ def test_nearness_is_the_mean_share_of_the_class_that_is_farther() -> None:
     rows = rng.integers(-2, 3, (N, 3)).astype(np.float64)  # many ties
     task = dh.Task(rows, SORTED)
     source = task.pair.query.embeddings
-    found = nearness(source, SORTED, "euclidean", 1)
-    assert (found.n, found.across) == (15, True)
+    outcome = nearness(source, SORTED, "euclidean", 1)
+    assert (outcome.n, outcome.across) == (15, True)
     shares = []
     for step in (1, -1):
         values = []
@@ -143,10 +143,10 @@ def test_nearness_is_the_mean_share_of_the_class_that_is_farther() -> None:
             nearest = np.square(rows[row + step] - rows[row]).sum()
             values.append(np.mean((squares > nearest) + (squares == nearest) / 2))
         shares.append(np.mean(values))
-    assert found.share == pytest.approx(min(shares), abs=1e-12)
+    assert outcome.share == pytest.approx(min(shares), abs=1e-12)
 
 
-def test_nearness_has_the_spread_of_random_orders() -> None:
+def test_nearness_has_the_deviation_of_random_orders() -> None:
     """The standard deviation is that of shuffling rows within classes, and the threshold is not reached in 100."""
     rng = np.random.default_rng(0)
     rows, drawn = rng.normal(size=(N, 4)), []

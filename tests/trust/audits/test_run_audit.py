@@ -21,7 +21,7 @@ N_QUERY = 40
 
 
 RNG = np.random.default_rng(0)
-# Distinct scores in no short type, one relevant document among ten, at any place of the list and of any id.
+# Distinct scores in no short type, one relevant document among ten, at any position of the list and of any id.
 RUN: Run = {
     f"q{q}": {f"d{d}": float(score) for d, score in zip(RNG.permutation(10), RNG.random(10), strict=True)}
     for q in range(N_QUERY)
@@ -37,21 +37,21 @@ CONSTANT = changed(lambda score: 0.5)
 
 
 def test_nothing_is_found_in_sound_scores() -> None:
-    found = dh.audit_run(RUN, JUDGED)
-    assert list(found) == []
-    assert str(found).startswith("nothing found (40 queries of 400 scores)")
-    assert len(found.tables()[0].rows) == 1  # no tie, so no rules
+    outcome = dh.audit_run(RUN, JUDGED)
+    assert list(outcome) == []
+    assert str(outcome).startswith("nothing found (40 queries of 400 scores)")
+    assert len(outcome.tables()[0].rows) == 1  # no tie, so no rules
 
 
 def test_a_constant_reranker() -> None:
-    found = dh.audit_run(CONSTANT, JUDGED, measures=["MRR@10", "nDCG@10"])
-    assert [found[name].severity for name in ("constant scores", "ties")] == ["serious", "serious"]
-    assert found["constant scores"].figures == {"queries": N_QUERY, "n_query": N_QUERY}
-    assert found["ties for the first place"].figures["queries"] == N_QUERY
-    assert found["few distinct scores"].figures == {"distinct": 0.1}
+    outcome = dh.audit_run(CONSTANT, JUDGED, measures=["MRR@10", "nDCG@10"])
+    assert [outcome[name].severity for name in ("constant scores", "ties")] == ["serious", "serious"]
+    assert outcome["constant scores"].figures == {"queries": N_QUERY, "n_query": N_QUERY}
+    assert outcome["ties for the first place"].figures["queries"] == N_QUERY
+    assert outcome["few distinct scores"].figures == {"distinct": 0.1}
     third = dh.audit_run({"q": dict.fromkeys("abc", 0.5)})["few distinct scores"]
     assert "at most 33 % of the scores" in third.sentence
-    assert "positives first" not in found
+    assert "positives first" not in outcome
 
 
 def test_positives_first() -> None:
@@ -59,10 +59,10 @@ def test_positives_first() -> None:
     first = {
         query: dict.fromkeys([*row, *(f"d{i}" for i in range(10))], 0.5) for query, row in JUDGED.items()
     }  # fmt: skip
-    found = dh.audit_run(first, JUDGED, measures="MRR@10")
-    assert found["positives first"].figures["found"] == N_QUERY
-    assert found["positives first"].figures["likely"] == pytest.approx(N_QUERY / 10)
-    assert found.rules["in the order of the file"] == {"MRR@10": 1.0}
+    outcome = dh.audit_run(first, JUDGED, measures="MRR@10")
+    assert outcome["positives first"].figures["relevant_first"] == N_QUERY
+    assert outcome["positives first"].figures["likely"] == pytest.approx(N_QUERY / 10)
+    assert outcome.rules["in the order of the file"] == {"MRR@10": 1.0}
     ranked = {query: {d: 1.0 if d in JUDGED[query] else -i for i, d in enumerate(row)} for query, row in first.items()}
     assert "positives first" not in dh.audit_run(ranked, JUDGED)
 
@@ -70,19 +70,19 @@ def test_positives_first() -> None:
 STEP = float(np.nextafter(np.float32(0.7), np.float32(0)))
 
 
-def just_below(score: float, of: float) -> tuple[Run, Run]:
+def just_below(score: float, other: float) -> tuple[Run, Run]:
     """Twenty queries whose positive has one score, and fifty other documents another."""
-    run = {f"q{q}": {"p": of} | {f"d{d}": score for d in range(50)} for q in range(20)}
+    run = {f"q{q}": {"p": other} | {f"d{d}": score for d in range(50)} for q in range(20)}
     return run, {query: {"p": 1} for query in run}
 
 
 def test_near_ties() -> None:
     """One step of float32 above fifty others: MRR@10 is 1 by that step alone."""
-    found = dh.audit_run(*just_below(STEP, float(np.float32(0.7))), measures="MRR@10")["near ties"]
-    assert found.severity == "serious"
-    assert found.figures["queries"] == 20
-    assert (found.figures["lower"], found.figures["upper"]) == ({"MRR@10": 0.0}, {"MRR@10": 1.0})
-    assert "all 20 queries" in found.sentence
+    outcome = dh.audit_run(*just_below(STEP, float(np.float32(0.7))), measures="MRR@10")["near ties"]
+    assert outcome.severity == "serious"
+    assert outcome.figures["queries"] == 20
+    assert (outcome.figures["lower"], outcome.figures["upper"]) == ({"MRR@10": 0.0}, {"MRR@10": 1.0})
+    assert "all 20 queries" in outcome.sentence
     below = dh.audit_run(*just_below(float(np.float32(0.7)), STEP), measures="MRR@10")["near ties"]
     assert (below.figures["lower"], below.figures["upper"]) == ({"MRR@10": 0.0}, {"MRR@10": 1.0})
 
@@ -91,38 +91,39 @@ def test_near_ties() -> None:
 def test_a_step_of_a_shorter_type_that_holds_all_scores_is_a_near_tie(dtype: str, step: float) -> None:
     """Scores of the type, one step apart; the third may be moved before or behind its neighbours."""
     run = {f"q{q}": {f"d{d}": 0.5 + step * d for d in range(120)} for q in range(20)}
-    found = dh.audit_run(run, {query: {"d117": 1} for query in run}, measures="MRR")["near ties"]
-    assert found.figures["precision"] == dtype
-    assert (found.figures["lower"], found.figures["upper"]) == ({"MRR": 1 / 4}, {"MRR": 1 / 2})
-    assert f"by one step of {dtype} at most" in found.sentence
+    outcome = dh.audit_run(run, {query: {"d117": 1} for query in run}, measures="MRR")["near ties"]
+    assert outcome.figures["precision"] == dtype
+    assert (outcome.figures["lower"], outcome.figures["upper"]) == ({"MRR": 1 / 4}, {"MRR": 1 / 2})
+    assert f"by one step of {dtype} at most" in outcome.sentence
 
 
-@pytest.mark.parametrize(("score", "of"), [(0.7, 0.7), (0.7 - 2e-7, 0.7), (20_000_000.0, 20_000_001.0)])
-def test_what_is_no_near_tie(score: float, of: float) -> None:
+@pytest.mark.parametrize(("score", "other"), [(0.7, 0.7), (0.7 - 2e-7, 0.7), (20_000_000.0, 20_000_001.0)])
+def test_what_is_no_near_tie(score: float, other: float) -> None:
     """Equal scores, which are ties; two steps of float32 and more; integers, which were counted."""
-    assert "near ties" not in dh.audit_run(*just_below(score, of))
+    assert "near ties" not in dh.audit_run(*just_below(score, other))
 
 
 def test_scores_that_differ_by_the_order_of_a_sum_are_not_said_to_be_float32() -> None:
     run = {f"q{q}": {"a": 0.1 + 0.2, "b": 0.3, "c": 0.1} for q in range(10)}
-    found = dh.audit_run(run, {query: {"b": 1} for query in run}, measures="MRR")["near ties"]
-    assert found.figures["precision"] == "float64"
+    outcome = dh.audit_run(run, {query: {"b": 1} for query in run}, measures="MRR")["near ties"]
+    assert outcome.figures["precision"] == "float64"
     assert (
-        "scores of relevant and irrelevant documents differ only in digits that float32 does not have" in found.sentence
+        "scores of relevant and irrelevant documents differ only in digits that float32 does not have"
+        in outcome.sentence
     )
-    assert found.advice == "Rounding decides the order there: report these bounds, or round the scores."
+    assert outcome.advice == "Rounding decides the order there: report these bounds, or round the scores."
     short = {query: {name: float(np.float32(score)) for name, score in row.items()} for query, row in run.items()}
     short = {query: row | {"a": float(np.nextafter(np.float32(0.3), np.float32(1)))} for query, row in short.items()}
-    found = dh.audit_run(short, {query: {"b": 1} for query in run}, measures="MRR")["near ties"]
-    assert "differ by one step of float32 at most" in found.sentence
-    assert "compute the scores in float64" in found.advice
+    outcome = dh.audit_run(short, {query: {"b": 1} for query in run}, measures="MRR")["near ties"]
+    assert "differ by one step of float32 at most" in outcome.sentence
+    assert "compute the scores in float64" in outcome.advice
 
 
 def test_near_ties_among_the_largest_numbers() -> None:
     largest = float(np.finfo(np.float64).max)
     run = {"q": {"a": largest, "b": largest * (1 - 2**-30), "c": 10**400, "d": 0.5}}
-    found = dh.audit_run(run, {"q": {"a": 1, "c": 1}}, measures="mAP")["near ties"]
-    assert found.figures["lower"]["mAP"] == pytest.approx((1 + 2 / 3) / 2)
+    outcome = dh.audit_run(run, {"q": {"a": 1, "c": 1}}, measures="mAP")["near ties"]
+    assert outcome.figures["lower"]["mAP"] == pytest.approx((1 + 2 / 3) / 2)
 
 
 def test_bounds_of_near_ties_are_those_of_the_tolerance() -> None:
@@ -136,19 +137,21 @@ def test_bounds_of_near_ties_are_those_of_the_tolerance() -> None:
     for query, row in run.items():
         (positive,) = judged[query]
         others = [score for document, score in row.items() if document != positive]
-        reach = 2.0**-24  # a step of float32
-        best.append(1 / (1 + sum(other > row[positive] + reach for other in others)))
-        worst.append(1 / (1 + sum(other >= row[positive] - reach for other in others)))
+        step = 2.0**-24  # a step of float32
+        best.append(1 / (1 + sum(other > row[positive] + step for other in others)))
+        worst.append(1 / (1 + sum(other >= row[positive] - step for other in others)))
     assert figures["lower"]["MRR"] == pytest.approx(np.mean(worst), rel=1e-15)
     assert figures["upper"]["MRR"] == pytest.approx(np.mean(best), rel=1e-15)
 
 
-STEPS = {  # scores of a precision, from the places of its numbers
-    "float16": lambda places: (places + 15000).astype(np.int16).view(np.float16),
-    "bfloat16": lambda places: ((places.astype(np.uint32) + 16000) << 16).view(np.float32),
-    "float32": lambda places: (places.astype(np.uint32) + 1062000000).view(np.float32),
-    "2 decimals": lambda places: [[float(f"{place / 100:.2f}") for place in row] for row in places],
-    "5 decimals": lambda places: [[float(f"{(place + 10**6) / 10**5:.5f}") for place in row] for row in places],
+STEPS = {  # scores of a precision, from the positions of its numbers
+    "float16": lambda positions: (positions + 15000).astype(np.int16).view(np.float16),
+    "bfloat16": lambda positions: ((positions.astype(np.uint32) + 16000) << 16).view(np.float32),
+    "float32": lambda positions: (positions.astype(np.uint32) + 1062000000).view(np.float32),
+    "2 decimals": lambda positions: [[float(f"{position / 100:.2f}") for position in row] for row in positions],
+    "5 decimals": lambda positions: [
+        [float(f"{(position + 10**6) / 10**5:.5f}") for position in row] for row in positions
+    ],
 }
 
 
@@ -156,11 +159,11 @@ STEPS = {  # scores of a precision, from the places of its numbers
 def test_near_ties_are_a_step_of_the_precision_of_the_scores(precision: str) -> None:
     """Counted on the integers that the scores were made of: 0.12 and 0.13 are a step of two decimals apart, too."""
     rng = np.random.default_rng(9)
-    places = rng.permuted(np.tile(np.arange(1, 40), (30, 1)), axis=1)[:, :25] * rng.integers(1, 3, (30, 1))
-    run = {f"q{q}": {f"d{d}": float(s) for d, s in enumerate(row)} for q, row in enumerate(STEPS[precision](places))}
+    positions = rng.permuted(np.tile(np.arange(1, 40), (30, 1)), axis=1)[:, :25] * rng.integers(1, 3, (30, 1))
+    run = {f"q{q}": {f"d{d}": float(s) for d, s in enumerate(row)} for q, row in enumerate(STEPS[precision](positions))}
     report = dh.audit_run(run, {query: {"d3": 1} for query in run}, measures="MRR")
-    figures, positives = report["near ties"].figures, places[:, 3:4]
-    above, joined = (places > positives + 1).sum(axis=1), (abs(places - positives) <= 1).sum(axis=1)
+    figures, positives = report["near ties"].figures, positions[:, 3:4]
+    above, joined = (positions > positives + 1).sum(axis=1), (abs(positions - positives) <= 1).sum(axis=1)
     assert figures["precision"] == precision
     assert figures["queries"] == np.count_nonzero(joined > 1) < 30
     assert f"differ by one step of {precision} at most" in report["near ties"].sentence
@@ -176,11 +179,11 @@ def test_how_likely_positives_come_first(seed: int) -> None:
     names = [f"d{i}" for i in range(len(marks))]
     judged = {"q": {name: int(mark) for name, mark in zip(names, marks, strict=True)}}
     orders = list(permutations(names))
-    hits = [First.of({"q": dict.fromkeys(order, 1.0)}, judged).found for order in orders]
+    hits = [First.of({"q": dict.fromkeys(order, 1.0)}, judged).relevant_first for order in orders]
     mean = Fraction(sum(hits), len(orders))
-    found = First.of({"q": dict.fromkeys(names, 1.0)}, judged)
-    assert found.likely == pytest.approx(float(mean))
-    assert found.std**2 == pytest.approx(float(mean * (1 - mean)))
+    outcome = First.of({"q": dict.fromkeys(names, 1.0)}, judged)
+    assert outcome.likely == pytest.approx(float(mean))
+    assert outcome.std**2 == pytest.approx(float(mean * (1 - mean)))
 
 
 @pytest.mark.parametrize(
@@ -194,10 +197,10 @@ def test_how_likely_positives_come_first(seed: int) -> None:
     ],
 )
 def test_what_scores_look_like(change: Any, name: str) -> None:
-    found = dh.audit_run(changed(change))
-    assert name in found
-    assert (found.report, found.tables()) == (None, [])
-    json.loads(found.to_json())
+    outcome = dh.audit_run(changed(change))
+    assert name in outcome
+    assert (outcome.report, outcome.tables()) == (None, [])
+    json.loads(outcome.to_json())
 
 
 def test_what_is_no_saturation_and_no_short_type() -> None:

@@ -102,16 +102,16 @@ def test_the_digests_are_of_the_documented_bytes() -> None:
     assert digest_of_labels(np.array([7, -1])) == hashlib.sha256(b"deadheat.labels 1\n2\ni7\ni-1\n").hexdigest()
 
 
-def places(content: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """The places of all values in nested dictionaries."""
+def positions(content: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """The positions of all values in nested dictionaries."""
     if not isinstance(content, dict):
         return [path]
-    return [place for name, part in content.items() for place in places(part, (*path, name))]
+    return [position for name, part in content.items() for position in positions(part, (*path, name))]
 
 
-def changed(content: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
+def changed(content: dict[str, Any], position: tuple[str, ...]) -> dict[str, Any]:
     """A copy with one value changed as little as may be."""
-    name, *rest = place
+    name, *rest = position
     if rest:
         return {**content, name: changed(content[name], tuple(rest))}
     value = content[name]
@@ -126,17 +126,17 @@ def changed(content: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
 
 def test_every_single_change_is_found_even_with_a_new_digest(made: dh.Receipt) -> None:
     about = ("schema", "schema_version", "deadheat", "receipt")
-    tried = [place for place in places(made.content) if place[0] not in about]
+    tried = [position for position in positions(made.content) if position[0] not in about]
     assert len(tried) > 30
-    for place in tried:
-        forged = changed(dict(made.content), place)
-        assert not dh.Receipt(forged).is_whole, place
+    for position in tried:
+        forged = changed(dict(made.content), position)
+        assert not dh.Receipt(forged).is_whole, position
         del forged["receipt"]
-        if place == ("options", "measures"):
+        if position == ("options", "measures"):
             with pytest.raises(FileError, match="measures must be those that options has"):
                 dh.verify(dh.Receipt.of(forged), TASK)
         else:
-            assert not dh.verify(dh.Receipt.of(forged), TASK).matches, place
+            assert not dh.verify(dh.Receipt.of(forged), TASK).matches, position
 
 
 def test_a_change_without_a_new_digest_is_said(made: dh.Receipt) -> None:
@@ -313,8 +313,8 @@ def test_receipts_of_several_labels_a_row_have_their_relevance(relevance: Any, t
     others = {"labels", "inputs", "profile"}
     for other in (SEVERAL[::-1], SEVERAL[:, ::-1]):
         assert dh.verify(made, dh.Task(EMBEDDINGS, other)).differences[0].name.split(".")[0] in others
-    places = [each.name for each in dh.verify(made, TASK).differences]
-    assert "options.relevance" in places
+    positions = [each.name for each in dh.verify(made, TASK).differences]
+    assert "options.relevance" in positions
     np.savez(tmp_path / "e.npz", embeddings=EMBEDDINGS, labels=SEVERAL)
     np.savez(tmp_path / "one.npz", embeddings=EMBEDDINGS, labels=LABELS)
     made.save(tmp_path / "r.json")

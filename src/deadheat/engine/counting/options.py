@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from numpy.typing import ArrayLike
 
 from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.ties import registry as tie_registry
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, item_ids
+from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, Pair
 from deadheat.inputs.source import Source
 from deadheat.support import checks
@@ -34,38 +37,62 @@ else:
 RELEVANCE = ("any", "same", "count")  # of several labels a row
 
 
-@dataclass(frozen=True)
-class CountingOptions:
-    """Options of a counting pass, in addition to embeddings and labels."""
+class TaskSettings(TypedDict, total=False):
+    """The arguments of `Task` that go by name, as they are given: for type checkers, and for all that lists them."""
 
-    distance: str
-    rule: Ties
-    threads: int
-    junk: Any = None  # as it was given; once `fitted`, a mask, (n_gallery,) or (n_query, n_gallery) bool
-    progress: bool | Progress = False
-    checkpoint: str | os.PathLike[str] | None = None
-    device: devices.Card | None = None
-    exclude: Any = None  # as it was given; once `fitted`, (n_query,) int64
-    executor: Executor | None = None
+    distance: DistanceName
+    ties: TiesName | Ties
+    junk: ArrayLike | None
+    exclude: OwnRows | None
+    threads: int | None
+    progress: bool | Progress
+    checkpoint: str | os.PathLike[str] | None
+    device: Any
+    executor: Executor | None
+    relevance: Literal["any", "same", "count"] | None
+
+
+def _setting(name: str, default: Any = None, check: Callable[[Any], Any] | None = None) -> dict[str, Any]:
+    """Declare the argument of an option: its name, its default, and the check that returns the value of the option."""
+    return {"name": name, "default": default, "check": check or (lambda given: given)}
+
+
+def _unless_none(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda given: None if given is None else check(given)
+
+
+def _progress(given: Any) -> Any:
+    require_progress(given)
+    return given
+
+
+def _relevance(given: Any) -> str:
+    return checks.choice(given, RELEVANCE, "relevance")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountingOptions:
+    """The checked settings of a task: each is declared here with its default and its check, and in `TaskSettings`."""
+
+    rule: Ties = field(metadata=_setting("ties", "exact", tie_registry.make))
+    threads: int = field(metadata=_setting("threads", None, checks.thread_count))
+    device: devices.Card | None = field(
+        metadata=_setting("device", None, _unless_none(lambda given: devices.open_card(given)))
+    )
+    distance: str = field(metadata=_setting("distance", "cosine", distance_registry.named))
+    progress: bool | Progress = field(metadata=_setting("progress", False, _progress))
+    relevance: str | None = field(metadata=_setting("relevance", None, _unless_none(_relevance)))
+    executor: Executor | None = field(
+        metadata=_setting("executor", None, _unless_none(lambda given: executors.executor_given(given)))
+    )
+    checkpoint: str | os.PathLike[str] | None = field(metadata=_setting("checkpoint"))
+    junk: Any = field(metadata=_setting("junk"))  # once `fitted`, a mask, (n_gallery,) or (n_query, n_gallery) bool
+    exclude: Any = field(metadata=_setting("exclude"))  # once `fitted`, (n_query,) int64
     worker_threads: int = 1  # of each worker of the executor,
     worker_device: str | None = None  # and its card
-    relevance: str | None = None  # of several labels a row
 
     @classmethod
-    def checked(
-        cls,
-        *,
-        distance: str = "cosine",
-        ties: str | Ties = "exact",
-        junk: ArrayLike | None = None,
-        threads: int | None = None,
-        progress: bool | Progress = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        device: Any = None,
-        exclude: Any = None,
-        executor: Any = None,
-        relevance: str | None = None,
-    ) -> CountingOptions:
+    def checked(cls, **given: Any) -> CountingOptions:
         """Check options as `deadheat.Task` takes them, and resolve names to the objects that they stand for.
 
         Examples
@@ -74,19 +101,14 @@ class CountingOptions:
         >>> options.distance, options.rule, options.threads
         ('euclidean', Rounded('float16', of=None), 2)
         """
-        rule, n_thread = tie_registry.make(ties), checks.thread_count(threads)
-        opened = None if device is None or executor is not None else devices.open_card(device)
-        distance = distance_registry.named(distance)
-        require_progress(progress)
-        if relevance is not None:
-            checks.choice(relevance, RELEVANCE, "relevance")
-        pool = None if executor is None else executors.executor_given(executor)
-        worker_threads = 1 if threads is None else n_thread
-        worker_device = None if executor is None or device is None else devices.name_of(device)
-        return cls(
-            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, pool, worker_threads, worker_device,
-            relevance,
-        )  # fmt: skip
+        workers: dict[str, Any] = {}
+        if given.get("executor") is not None:
+            device = given.pop("device", None)
+            workers["worker_device"] = None if device is None else devices.name_of(device)
+            workers["worker_threads"] = 1 if given.get("threads") is None else checks.thread_count(given["threads"])
+        declared = {each.name: each.metadata for each in fields(cls) if each.metadata}
+        values = {name: each["check"](given.get(each["name"], each["default"])) for name, each in declared.items()}
+        return cls(**values, **workers)
 
     def fitted(self, pair: Pair) -> CountingOptions:
         """Return the same options for known rows: `junk` as a mask, `exclude` as the gallery row that each query is."""

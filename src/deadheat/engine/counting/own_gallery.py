@@ -21,11 +21,12 @@ from deadheat.inputs import labels as input_labels
 from deadheat.inputs.label_sets import LabelSets, numbered
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Source
+from deadheat.support.arguments import setting
 from deadheat.support.arrays import Bool, Int64, slices
 from deadheat.support.progress import warn
 
 _SURE = 3  # standard deviations beyond what equal rows in the gallery make likely
-_REMEDY = "leave out the gallery, or give exclude=, the row of the gallery that each query is"
+_REMEDY = "leave out the gallery, or give {}, the row of the gallery that each query is"
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -48,7 +49,7 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
         return 0
     sources = query.embeddings, gallery.embeddings
     if distance_registry.find(options.distance).takes == "bits":  # -1 is 0
-        sources = codes.as_bits(sources[0], "embeddings"), codes.as_bits(sources[1], "gallery")
+        sources = codes.as_bits(sources[0]), codes.as_bits(sources[1])
     dtype = np.result_type(*(source.dtype for source in sources))  # so that equal numbers have equal hashes
     hashes = [
         by_piece(source, lambda rows: _core.hash_rows(np.ascontiguousarray(rows, dtype=dtype), False))
@@ -80,7 +81,7 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
         return 0
     warn(
         f"{n_hit} of {n_query} queries are in the gallery themselves, as an equal row with their label, and find it: "
-        f"{remedy or _REMEDY}",
+        f"{remedy or _REMEDY.format(setting('exclude'))}",
         QueryInGalleryWarning,
     )
     return n_hit

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import Relevance
-from deadheat.engine.descriptions import PassDescription
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.ties.rule import RelevantItems, Ties
+from deadheat.engine.ties.rule import Ties
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.caching import cached_property
 
 LEAST_FOR_INT8 = 1 << 22  # pairs of queries and columns, for which it pays to look whether the int8 filter leaves few
+
+_NO_ITEMS = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
 
 class RankingProblem:
@@ -42,18 +42,18 @@ class RankingProblem:
         """Return the counting pass of the core; `distance` may be the same distance at other levels."""
         distance, relevance, candidates = distance or self.distance, self.relevance, self.relevance.candidates
         sharing = relevance.sharing
-        described = PassDescription(
-            scores=distance.scores, exact=distance.exact, patterns=distance.patterns,
-            group=None if self.rule.exact_only else _grouping(distance, self.rule),
+        problem = _core.Problem(
+            scores=distance.scores, exact=distance.exact,
+            rule=None if self.rule.exact_only else _core.PythonRule(_grouping(distance, self.rule)),
+            patterns=None if distance.patterns is None else distance.patterns.in_core(),
             weight=self.weight, plain=self.plain, class_columns=(self.class_start, self.class_keys, self.class_count),
             query_class=relevance.query_class, gallery_class=relevance.gallery_class,
             column_of_item=distance.columns.column_of_item, ranked=candidates.ranked, junk=candidates.junk,
-            itself=np.empty(0, dtype=np.int64) if candidates.itself is None else candidates.itself,
-            items=None if candidates.junk is None else self.items_of_columns, least_for_int8=LEAST_FOR_INT8,
-            query_labels=None if sharing is None else sharing.labels,
+            itself=candidates.itself, items=_NO_ITEMS if candidates.junk is None else self.items_of_columns,
+            least_for_int8=LEAST_FOR_INT8, query_labels=None if sharing is None else sharing.labels,
             item_labels=None if sharing is None else sharing.gallery_labels,
         )  # fmt: skip
-        return _core.Pass(described)
+        return _core.Pass(problem)
 
     @cached_property
     def items_of_columns(self) -> tuple[Int64, Int64]:
@@ -88,17 +88,18 @@ class RankingProblem:
         return most
 
 
-def _grouping(distance: Distance, rule: Ties) -> Callable[..., Any]:
-    """Return a function for the core that applies a rule in Python: groups, cuts, and decisions on open items."""
+def _grouping(distance: Distance, rule: Ties) -> Callable[[_core.RelevantItems], Any]:
+    """Return a function for the core that applies a rule in Python: groups, cuts, and decisions on undecided items."""
 
-    def group(*relevant: Any) -> SimpleNamespace:
-        groups = rule.group(distance, RelevantItems(*relevant))
+    def group(relevant: _core.RelevantItems) -> Any:
+        groups = rule.group(distance, relevant)
         cuts = rule.cuts(distance, groups)
+        queries = groups.queries
 
-        def decide(counter: int, rows: Int64, columns: Int64, low: Int64, high: Int64) -> Int64:
-            closeness = distance.exact_closeness(groups.rows[rows], columns)
-            return cuts[counter].count_below(rows, closeness, low, high)
+        def decide(counter: int, *, rows: Int64, columns: Int64, low: Int64, high: Int64) -> Int64:
+            return cuts[counter].count_below(rows, distance.exact_closeness(queries[rows], columns), low, high)
 
-        return SimpleNamespace(**groups._asdict(), cuts=cuts, decide=decide)
+        in_core = [_core.Cuts(low=each.low, high=each.high, per_interval=each.each, sharp=each.sharp) for each in cuts]
+        return groups, in_core, decide
 
     return group

@@ -23,7 +23,7 @@ from deadheat.engine.counting.candidates import Candidates, Relevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.ties.rule import Exact, RelevantItems, Ties
+from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.support import checks
@@ -101,7 +101,7 @@ class Rankings:
 
     @plain_floats
     def _rank(self, queries: Int64) -> Ranked:
-        relevant = RelevantItems(queries, *self._pass.relevant_items(queries))
+        relevant = self._pass.relevant_items(queries)
         columns, group = sorted_columns(self.metric, self._problem.rule, relevant)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
         excluded = self.candidates.excluded(queries)
@@ -134,7 +134,7 @@ class Rankings:
         return self.metric.measuring()
 
 
-def sorted_columns(metric: Distance, rule: Ties, relevant: RelevantItems) -> tuple[Int64, Int64]:
+def sorted_columns(metric: Distance, rule: Ties, relevant: _core.RelevantItems) -> tuple[Int64, Int64]:
     """Sort the columns of each row, farthest first, and number their groups from 0 for the nearest; −1 in padding."""
     groups = rule.group(metric, relevant)
     columns, group = relevant.columns, groups.of_entry
@@ -242,9 +242,12 @@ def tie_groups(distance: Distance, queries: Int64, columns: Int64, rule: Ties = 
         bound[valid] = distance.scores.pair_bounds(queries[row], columns[valid], score[valid])
     count = valid.astype(np.int64)
     given = np.where(valid, columns, 0)
-    relevant = RelevantItems(queries, given.copy(), count, np.zeros_like(count), score, bound)
+    irrelevant = np.zeros_like(count)
+    relevant = _core.RelevantItems(
+        queries=queries, columns=given, count=count, irrelevant=irrelevant, score=score, bound=bound
+    )
     ordered, group = sorted_columns(distance, rule, relevant)
-    # entries were put into another order: they are ordered again by their column
+    # entries were put into another order: they are looked up by their column
     base = np.arange(len(columns))[:, None] * (len(distance.columns) + 1)
     there, numbers = group >= 0, np.full(columns.shape, -1)
     numbers[valid] = looked_up((base + ordered)[there], group[there], (base + given)[valid], -1)

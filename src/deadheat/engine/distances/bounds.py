@@ -15,11 +15,10 @@ the results.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from deadheat._core import BandErrors, ScoreErrors
 from deadheat.errors import InvalidValueError
 from deadheat.support.arrays import Float64, Int64
 
@@ -142,47 +141,19 @@ def sums(absolutes: Float64, dim: int) -> Float64:
 # Scores --------------------------------------------------------------------------------------------------------------
 
 
-class ScoreErrors(NamedTuple):
-    """Bounds on the error of any score s = p − o of a level: the product p of two rows less an offset o of the item.
-
-        min(part·query·item + tiny, relative·(s + o) + relative_tiny) + beside
-
-    Here `query` and `item` are sizes of the rows, 0 for rows whose product is 0 without a rounding, `relative` is the
-    relative error of a product whose terms have one sign (infinity if they may have either), and `beside` is the error
-    of the item's offset. `of_query` has one entry per query, the other arrays one per item.
-    """
-
-    of_query: Float64
-    of_item: Float64
-    beside: Float64
-    offset: Float64
-    part: float
-    tiny: float
-    relative: float = np.inf
-    relative_tiny: float = np.inf
-    additive: bool = False  # part·(query + item), in place of part·query·item
-    half_error: Float64 | None = None  # what offsets ‖x‖²/2 err by, where `by_squares` holds
-    roundoff: float = 0.0  # of the type of the scores, there
-
-    @classmethod
-    def none(cls) -> ScoreErrors:
-        """Return the bounds of exact scores."""
-        nothing = np.empty(0)
-        return cls(nothing, nothing, nothing, nothing, 0.0, 0.0)
-
-    def in_core(self) -> dict[str, Any]:
-        """Return the fields that the core reads; the last two are in the bounds of bands."""
-        return {name: value for name, value in self._asdict().items() if name not in ("half_error", "roundoff")}
-
-    def of_band(self, items: Int64) -> tuple[float, ...]:
-        """Return the numbers of `BandErrors` in core/pass/scores.h: bounds for any of the items."""
-        if not len(self.of_item):
-            return 0.0, 0.0, np.inf, 0.0, np.inf, 0.0, 0.0
-        beside, relative_tiny = float(self.beside[items].max()), 0.0
-        if self.relative < np.inf:
-            offset = float(np.abs(self.offset[items]).max()) if len(self.offset) else 0.0
-            relative_tiny = (beside + self.relative * offset + self.relative_tiny) * (1 + SLIGHTLY)
-        return float(self.of_item[items].max()), beside, self.relative, relative_tiny, *by_squares(self, items)
+def of_band(errors: ScoreErrors, items: Int64) -> BandErrors:
+    """Return bounds for the scores of any of the items, from those of single ones."""
+    if not len(errors.of_item):
+        return BandErrors()
+    offset_error, relative_tiny = float(errors.offset_error[items].max()), 0.0
+    if errors.relative < np.inf:
+        offset = float(np.abs(errors.offset[items]).max()) if len(errors.offset) else 0.0
+        relative_tiny = (offset_error + errors.relative * offset + errors.relative_tiny) * (1 + SLIGHTLY)
+    relative, factor, tiny = by_squares(errors, items)
+    return BandErrors(
+        size=float(errors.of_item[items].max()), offset_error=offset_error, relative=errors.relative,
+        relative_tiny=relative_tiny, square_relative=relative, square_factor=factor, square_tiny=tiny,
+    )  # fmt: skip
 
 
 # Cosine --------------------------------------------------------------------------------------------------------------
@@ -249,7 +220,7 @@ def by_squares(errors: ScoreErrors, items: Int64) -> tuple[float, float, float]:
     If o ≥ 2QX, the score is at least o − QX ≥ o/2 ≥ QX in size, so the error is a part a + 2b of it. Otherwise
     X² = 2ro < 4rQX, so X < 4rQ, and aQX + bo < (a + 2b)QX < 4rQ²(a + 2b).
     """
-    if errors.half_error is None:
+    if not len(errors.half_error):
         return np.inf, 0.0, 0.0
     half, sizes = errors.offset[items], errors.of_item[items]
     there = sizes > 0

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from deadheat.engine.descriptions import Form
+from deadheat._core import ScoreErrors
 from deadheat.engine.distances import bounds, scaling
-from deadheat.engine.distances.bounds import ScoreErrors, divided, multiplied, widened
+from deadheat.engine.distances.bounds import divided, multiplied, widened
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.dense import Dense
-from deadheat.engine.distances.distance import Level, Target, levels_for
+from deadheat.engine.distances.distance import Form, Level, Target, levels_for
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
@@ -41,8 +41,10 @@ class Cityblock(Dense):
 
     def errors(self, level: Level) -> ScoreErrors:
         part, tiny = bounds.of_differences(self.dim, level.dtype), bounds.underflow(self.dim, level.dtype)
-        nothing = np.zeros(len(self.item_size))
-        return ScoreErrors(self.query_size, self.item_size, nothing, np.empty(0), part, tiny, additive=True)
+        return ScoreErrors(
+            of_query=self.query_size, of_item=self.item_size, part=part, tiny=tiny,
+            offset_error=np.zeros(len(self.item_size)), additive=True,
+        )  # fmt: skip
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         return multiplied(low, high, self.unit)
@@ -71,8 +73,12 @@ class CityblockOfOverlaps(Cityblock):
 
     def errors(self, level: Level) -> ScoreErrors:
         part, tiny = bounds.of_overlaps(self.dim, level.dtype), bounds.underflow(self.dim, level.dtype)
-        sizes = self.query_size, np.ones(len(self.item_size)), self.offset_errors(level.dtype)
-        return ScoreErrors(*sizes, self.offset, part, tiny, *bounds.of_one_sign(part, tiny))
+        relative, relative_tiny = bounds.of_one_sign(part, tiny)
+        return ScoreErrors(
+            of_query=self.query_size, of_item=np.ones(len(self.item_size)), part=part, tiny=tiny,
+            offset_error=self.offset_errors(level.dtype), offset=self.offset,
+            relative=relative, relative_tiny=relative_tiny,
+        )  # fmt: skip
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         least, most = self._sum_interval(queries)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import deadheat._core as _core
+from deadheat._core import ScoreErrors
 from deadheat.engine.distances import bounds, scaling
-from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import CHUNKS, Distance, Level
 from deadheat.engine.distances.patterns import Patterns
@@ -118,7 +118,7 @@ class Product(Dense):
         self.columns = Columns.of(self.gallery_raw).in_bands(self.item_norm)
         return largest
 
-    def errors(self, level: Level) -> ScoreErrors:
+    def errors(self, level: Level, **of_squares: Any) -> ScoreErrors:
         dtype = level.dtype
         part, tiny = self.relative_error(level.terms(self.dim), dtype), bounds.underflow(self.dim, dtype)
         relative, relative_tiny = np.inf, np.inf
@@ -126,8 +126,11 @@ class Product(Dense):
             of_query, of_item = self._least_sizes
             safe = min(of_query * of_item, of_query, of_item) > bounds.SAFE_SIZE * float(np.finfo(dtype).tiny)
             relative, relative_tiny = bounds.of_one_sign(part, 0.0 if safe else tiny)
-        sizes = self.query_norm, self.item_norm, self.offset_errors(dtype)
-        return ScoreErrors(*sizes, self.offset, part, tiny, relative, relative_tiny)
+        return ScoreErrors(
+            of_query=self.query_norm, of_item=self.item_norm, part=part, tiny=tiny,
+            offset_error=self.offset_errors(dtype), offset=self.offset,
+            relative=relative, relative_tiny=relative_tiny, **of_squares,
+        )  # fmt: skip
 
     def relative_error(self, terms: int, dtype: DTypeLike) -> float:
         """Bound the error of a product relative to the sizes of its rows, for `terms` successive roundings."""

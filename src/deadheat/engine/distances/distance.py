@@ -29,14 +29,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import deadheat._core as _core
-from deadheat.engine.descriptions import Form, LevelDescription, ScoresDescription
-from deadheat.engine.distances.bounds import ScoreErrors, largest_whole
+from deadheat._core import ScoreErrors
+from deadheat.engine.distances.bounds import largest_whole, of_band
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.patterns import Patterns
 from deadheat.engine.exact import Roots
 from deadheat.support.arrays import Float64, Int64, slices
 from deadheat.support.caching import cached_property
 from deadheat.support.lazy import fractions
+
+Form = Literal["product", "overlap", "difference", "bits"]
 
 CHUNK = 128  # dimensions whose products are added up before their sum is added to the others,
 CHUNKS = (CHUNK, 64, 32, 16)  # or fewer, where many items would stay open
@@ -139,22 +141,23 @@ class Distance(ABC):
     @cached_property
     def scores(self) -> Any:
         """Scores as the core computes them: `tile`, `pair_scores` and `pair_bounds` by queries and columns."""
-        errors = [ScoreErrors.none() if level.exact else self.errors(level) for level in self.levels]
-        bands = [self.columns.item_of_column[slice(*band)] for band in self.columns.bands]
+        errors = [ScoreErrors() if level.exact else self.errors(level) for level in self.levels]
         levels = [
-            LevelDescription(
+            _core.Level(
                 wide=np.dtype(level.dtype) == np.float64, wide_rows=np.dtype(level.row_dtype) == np.float64,
-                exact=level.exact, chunk=level.chunk or CHUNK, **each.in_core(),
+                exact=level.exact, chunk=level.chunk or CHUNK, errors=bounds,
             )
-            for level, each in zip(self.levels, errors, strict=True)
+            for level, bounds in zip(self.levels, errors, strict=True)
         ]  # fmt: skip
-        described = ScoresDescription(
+        bands = []
+        for start, stop in self.columns.bands:
+            items = self.columns.item_of_column[start:stop]
+            bands.append(_core.Band(start=start, stop=stop, of_level=[of_band(bounds, items) for bounds in errors]))
+        return _core.Scores(
             form=self.form, query=self.queries, item=self.items, offset=self.offset, squares=self.squares,
-            item_of_column=self.columns.item_of_column, spread=not self.levels[-1].exact and self.spread,
-            bands=self.columns.bands, levels=levels,
-            band_errors=np.array([each.of_band(items) for items in bands for each in errors], dtype=np.float64),
+            item_of_column=self.columns.item_of_column,
+            bound_by_terms=not self.levels[-1].exact and self.spread, levels=levels, bands=bands,
         )  # fmt: skip
-        return _core.Scores(described)
 
     @cached_property
     def exact(self) -> Any:

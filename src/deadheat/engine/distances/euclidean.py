@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from deadheat._core import ScoreErrors
 from deadheat.engine.distances import bounds, scaling
-from deadheat.engine.distances.bounds import ScoreErrors, divided, multiplied, widened
+from deadheat.engine.distances.bounds import divided, multiplied, widened
 from deadheat.engine.distances.dense import Product
 from deadheat.engine.distances.distance import Level, Target, levels_for
 from deadheat.inputs.source import Source
@@ -42,11 +43,10 @@ class Euclidean(Product):
         else:
             self.take_off_usual(square, squares=True)
 
-    def errors(self, level: Level) -> ScoreErrors:
-        found = super().errors(level)
-        if self.usual:
-            return found
-        return found._replace(half_error=self._offset_error, roundoff=bounds.unit_roundoff(level.dtype))
+    def errors(self, level: Level, **of_squares: Any) -> ScoreErrors:
+        if not self.usual:
+            of_squares |= {"half_error": self._offset_error, "roundoff": bounds.unit_roundoff(level.dtype)}
+        return super().errors(level, **of_squares)
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         square_low, square_high = self._square_interval(queries)

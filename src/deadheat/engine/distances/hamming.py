@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.distances.bounds import ScoreErrors
+from deadheat._core import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level, Target
 from deadheat.engine.exact import Roots
@@ -34,11 +34,6 @@ class Hamming(Distance):
         self.n_query, self.dim = len(query), 64 * query.shape[1]
 
     @property
-    def is_short(self) -> bool:
-        """Return whether distances are few enough for a histogram of them for each query."""
-        return self.dim < 2**12
-
-    @property
     def n_gallery(self) -> int:
         return len(self.items)
 
@@ -48,7 +43,7 @@ class Hamming(Distance):
         return Columns.of(Array(self.items.view(np.uint32).astype(np.float64)))
 
     def errors(self, level: Level) -> ScoreErrors:
-        return ScoreErrors.none()
+        return ScoreErrors()
 
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         return Roots.of_values(self.scores.pair_scores(queries, columns))

@@ -8,7 +8,7 @@ Sparse rows: products of rows with disjoint support are 0. Both are found by cou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,13 @@ class Patterns:
             k for k in range(1, _core.LEVELS) for rows in (self.query, self.item) if rows.masks[:, k * words :].any()
         ]
         return max(used, default=0) + 1
+
+    def in_core(self) -> Any:
+        """Return the patterns as the core reads them."""
+        return _core.Patterns(
+            query=self.query.masks, item=self.item.masks, query_table=self.query.table, item_table=self.item.table,
+            item_kind=self.item.kind, zeros=self.zeros, differences=self.differences, levels=self.levels,
+        )  # fmt: skip
 
     @classmethod
     def of(cls, query: Source, gallery: Source, zeros: bool, differences: bool) -> Patterns | None:

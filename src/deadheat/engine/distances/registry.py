@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from deadheat.engine.distances.cityblock import Cityblock
 from deadheat.engine.distances.cosine import Correlation, Cosine, centred
@@ -10,6 +10,7 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.euclidean import Euclidean
 from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.distances.inner_product import InnerProduct
+from deadheat.engine.literals import DistanceName
 from deadheat.inputs import arrays, codes
 from deadheat.inputs.samples import open_rows
 from deadheat.inputs.source import Source
@@ -31,7 +32,7 @@ def find(name: Any) -> type[Distance]:
     return DISTANCES[named(name)]
 
 
-def named(name: Any, *, takes: str | None = None, argument: str = "distance") -> str:
+def named(name: Any, *, takes: str | None = None, argument: str = "distance") -> DistanceName:
     """Return the canonical name of a distance, of those that take such embeddings ("numbers", "bits").
 
     Examples
@@ -39,7 +40,7 @@ def named(name: Any, *, takes: str | None = None, argument: str = "distance") ->
     >>> named("L2"), named("dot"), named("manhattan")
     ('euclidean', 'inner_product', 'cityblock')
     """
-    return checks.choice(name, names(takes=takes), argument, ALIASES)
+    return cast(DistanceName, checks.choice(name, names(takes=takes), argument, ALIASES))
 
 
 def names(*, takes: str | None = None) -> tuple[str, ...]:
@@ -61,17 +62,17 @@ def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distan
             query, gallery = shared_columns(query, gallery)
     if kind.takes == "numbers":
         return kind.between(query, query if gallery is None else gallery, exact_only)
-    bits = codes.words(query, "embeddings")
-    return kind.between(bits, bits if gallery is None else codes.words(gallery, "gallery"), exact_only)
+    bits = codes.words(query)
+    return kind.between(bits, bits if gallery is None else codes.words(gallery), exact_only)
 
 
 def check(name: str, query: Source, gallery: Source | None) -> None:
     """Refuse open rows that a distance does not take: of different dims, or that should be binary codes and are not."""
     kind = find(name)
     if kind.takes == "bits":
-        codes.require_codes(query, "embeddings")
+        codes.require_codes(query)
         if gallery is not None:
-            codes.require_codes(gallery, "gallery")
+            codes.require_codes(gallery)
     if kind is Correlation:
         for source in filter(None, (query, gallery)):
             for _, rows in source.pieces():
@@ -83,7 +84,7 @@ def check(name: str, query: Source, gallery: Source | None) -> None:
 def opened(embeddings: Any, distance: str, name: str) -> Any:
     """Open checked embeddings, to be used more than once: those on disk stay there, but binary codes are read whole."""
     rows = open_rows(embeddings, name)
-    return rows if find(distance).takes == "numbers" else codes.as_bits(rows, name).whole()
+    return rows if find(distance).takes == "numbers" else codes.as_bits(rows).whole()
 
 
 def _require_fit(kind: type[Distance], query: Source, gallery: Source) -> None:

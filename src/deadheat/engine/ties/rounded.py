@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from deadheat._core import RelevantItems, TieGroups
 from deadheat.engine import exact
 from deadheat.engine.distances.bounds import nudged
 from deadheat.engine.distances.distance import Distance, Target
 from deadheat.engine.distances.registry import find
 from deadheat.engine.exact import Roots
-from deadheat.engine.ties.rule import Cuts, RelevantItems, TieGroups, Ties, group_by_score
+from deadheat.engine.ties.rule import Cuts, Ties, group_by_score, padding_of
 from deadheat.errors import InvalidValueError
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, slices
@@ -56,8 +57,8 @@ class Rounded(Ties):
         return distance.targets[self.of or next(iter(distance.targets))]
 
     def group(self, distance: Distance, relevant: RelevantItems) -> TieGroups:
-        target, valid = self._target(distance), relevant.sizes > 0
-        rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
+        target, valid = self._target(distance), relevant.count > 0
+        rows = np.broadcast_to(relevant.queries[:, None], valid.shape)
         score = np.where(valid, relevant.score, 0.0)
         low, high = distance.closeness(rows, score - relevant.bound, score + relevant.bound)
         ends = target.sign * (low - target.shift), target.sign * (high - target.shift)
@@ -65,11 +66,12 @@ class Rounded(Ties):
         undecided = np.nonzero(valid & (values != last))
         for part in slices(len(undecided[0]), 1 << 15):
             row, entry = undecided[0][part], undecided[1][part]
-            queries, columns = relevant.rows[row], relevant.columns[row, entry]
+            queries, columns = relevant.queries[row], relevant.columns[row, entry]
             closeness = distance.exact_closeness(queries, columns)
             values[row, entry] = self._settled(values[row, entry], last[row, entry], closeness, target)
         rounded = np.where(valid, target.sign * values, np.nan)
-        return group_by_score(distance, relevant._replace(score=rounded, bound=np.zeros_like(rounded)))
+        relevant.score[:], relevant.bound[:] = rounded, 0
+        return group_by_score(distance, relevant)
 
     def _settled(self, first: Float64, last: Float64, closeness: Roots, target: Target) -> Float64:
         """Find the rounded values of exact numbers, each known to be between two values of the type, by bisection."""
@@ -86,12 +88,12 @@ class Rounded(Ties):
         return exact.from_ordinals(low, self.dtype)
 
     def cuts(self, distance: Distance, groups: TieGroups) -> list[Cuts]:
-        target, padding = self._target(distance), groups.padding
+        target, padding = self._target(distance), padding_of(groups)
         sign, shift = target
         values = sign * np.where(padding, 0.0, groups.score)
         low, high, closed = exact.cells(values, self.dtype)
         far, near = (low, high) if sign > 0 else (high, low)
-        rows = np.broadcast_to(groups.rows[:, None], values.shape)
+        rows = np.broadcast_to(groups.queries[:, None], values.shape)
         sides = [_between(distance, rows, sign * end, shift) for end in (far, near)]
         ends = [np.stack([np.where(padding, np.inf, side[k]) for side in sides], axis=-1) for k in (0, 1)]
 

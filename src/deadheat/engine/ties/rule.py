@@ -16,49 +16,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 
 import deadheat._core as _core
+from deadheat._core import RelevantItems, TieGroups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.exact import Roots
-from deadheat.support.arrays import Bool, Float64, Int32, Int64
+from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.progress import raise_if_cancelled
 
 Above = Callable[[Int64, Int64, Roots, Int64], Bool]  # whether items are above cuts: rows, cuts, closeness, which of it
 
 
-class RelevantItems(NamedTuple):
-    """The relevant columns of a block of queries, as matrices of shape (n_row, width)."""
-
-    rows: Int64  # (n_row,), the queries
-    columns: Int64
-    sizes: Int64  # the relevant items in a column; 0 is padding
-    irrelevant: Int64  # items in it
-    score: Float64  # of the last level, NaN in padding
-    bound: Float64  # on the error of the score
-
-
-class TieGroups(NamedTuple):
-    """The tie groups of a block of queries, farthest first, as matrices of shape (n_row, largest n_group)."""
-
-    rows: Int64  # (n_row,), the queries
-    n_group: Int64  # (n_row,)
-    score: Float64  # of a member of each group, NaN in padding
-    bound: Float64  # on the error of that score
-    total: Int32  # relevant items in each group
-    columns: Int32  # of that member
-    of_entry: Int64  # the group of each relevant entry in the order of its row, (n_row, width), −1 in padding
-
-    @property
-    def padding(self) -> Bool:
-        return np.arange(self.score.shape[1]) >= self.n_group[:, None]
+def padding_of(groups: TieGroups) -> Bool:
+    """Mark the entries of (n_row, largest n_group) that stand for no group."""
+    return np.arange(groups.score.shape[1]) >= groups.n_group[:, None]
 
 
 @dataclass
 class Cuts:
-    """Ascending cuts for each row of a block, one in each interval, and the exact test for items left open by scores.
+    """Ascending cuts for each row of a block, one in each interval, and the exact test for undecided items.
 
     An item whose score is at least `high` is above the cut in the interval, one whose score is below `low` is not.
     """
@@ -131,7 +109,4 @@ class Exact(Ties):
 
 def group_by_score(distance: Distance, relevant: RelevantItems) -> TieGroups:
     """Sort by the exact closeness: by score, and by exact arithmetic where the bounds of scores overlap."""
-    rows, columns, sizes, irrelevant, score, bound = relevant
-    entries = columns, sizes, irrelevant, score, bound
-    found: Any = _core.group_exactly(distance.scores, distance.exact, rows, entries)
-    return TieGroups(rows, *found)
+    return _core.group_exactly(distance.scores, distance.exact, relevant)

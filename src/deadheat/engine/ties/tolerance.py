@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from deadheat._core import RelevantItems, TieGroups
 from deadheat.engine.distances.bounds import END, nudged, outward
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.exact import Roots
-from deadheat.engine.ties.rule import Cuts, RelevantItems, TieGroups, Ties, group_by_score
+from deadheat.engine.ties.rule import Cuts, Ties, group_by_score, padding_of
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
 from deadheat.support.floats import plain_floats
@@ -45,8 +46,8 @@ class Tolerance(Ties):
         return group_by_score(distance, relevant)
 
     def cuts(self, distance: Distance, groups: TieGroups) -> list[Cuts]:
-        padding, bound = groups.padding, groups.bound
-        rows = np.broadcast_to(groups.rows[:, None], padding.shape)
+        padding, bound = padding_of(groups), groups.bound
+        rows = np.broadcast_to(groups.queries[:, None], padding.shape)
         score = np.where(padding, 0.0, groups.score)
         low, high = distance.closeness(rows, score - bound, score + bound)
         thresholds = _Thresholds(distance, groups)
@@ -91,7 +92,7 @@ class _Thresholds:
             width = self._places.shape[1]
             row, group = np.divmod(np.unique(rows[unknown] * width + groups[unknown]), width)
             closeness = self._distance.exact_closeness(
-                self._groups.rows[row], self._groups.columns[row, group].astype(np.int64)
+                self._groups.queries[row], self._groups.columns[row, group].astype(np.int64)
             )
             known = 0 if self._closeness is None else len(self._closeness)
             self._places[row, group] = known + 1 + np.arange(len(row))

@@ -12,9 +12,9 @@ import numpy as np
 from deadheat.errors import FileError, InputError
 from deadheat.inputs import limits
 from deadheat.inputs.conversion import column_array, is_list_type
-from deadheat.inputs.files import LABELS, Labels, Layout
+from deadheat.inputs.files import LABELS, FileLayout, Labels
 from deadheat.inputs.formats import tables
-from deadheat.inputs.formats.tables import Table
+from deadheat.inputs.formats.tables import ColumnTable
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import lazy, require
 
@@ -24,41 +24,41 @@ PIECE = 4 << 20  # bytes that are read at once, about
 LISTS = 256  # rows of lists that are read at once: any of them may be longer than the first
 
 
-def embeddings(path: Path, layout: Layout) -> Iterator[Array]:
+def embeddings(path: Path, layout: FileLayout) -> Iterator[Array]:
     """Return all columns except that of the labels, or a column of lists, in pieces."""
     return _pieces(path, layout, with_labels=False)
 
 
-def labels(path: Path, layout: Layout) -> Labels:
+def labels(path: Path, layout: FileLayout) -> Labels:
     """Return the column of labels of a table that is read for its labels only; no other column is read."""
     return _labels(path, layout, tables.only_label_place)
 
 
-def samples(path: Path, layout: Layout) -> tuple[Iterator[Array], Labels]:
+def samples(path: Path, layout: FileLayout) -> tuple[Iterator[Array], Labels]:
     """Return the embedding in pieces, and the column of labels."""
     return _pieces(path, layout, with_labels=True), _labels(path, layout, tables.label_place)
 
 
-def _pieces(path: Path, layout: Layout, with_labels: bool) -> Iterator[Array]:
+def _pieces(path: Path, layout: FileLayout, with_labels: bool) -> Iterator[Array]:
     """Yield the embedding in at least one piece, all of the same dim. Other columns are not read."""
     with opened_parquet(path) as (raw, file):
         empty = _table(path, file.schema_arrow.empty_table(), layout.embeddings_key)
-        places, _ = tables.split(empty, layout, with_labels)
-        names = [(empty.names or [])[place] for place in places]
+        indices, _ = tables.split(empty, layout, with_labels)
+        names = [(empty.names or [])[index] for index in indices]
         start, width = 0, None
         for batch in _batches(path, raw, file, names):
             piece = _table(path, batch, None, start, width)
             rows = tables.numbers(piece, [(piece.names or []).index(name) for name in names])
             if not start and len(names) > 1:  # of one column of lists the numbers have no names
-                tables.look_at(empty, places, rows)
+                tables.look_at(empty, indices, rows)
             start, width = start + len(rows), rows.shape[1]
             limits.require_columns(path, "", width)
             yield rows
         if width is None:
-            yield tables.numbers(empty, places)
+            yield tables.numbers(empty, indices)
 
 
-def _labels(path: Path, layout: Layout, find: Callable[[Table, Layout], int]) -> Labels:
+def _labels(path: Path, layout: FileLayout, find: Callable[[ColumnTable, FileLayout], int]) -> Labels:
     with opened_parquet(path) as (raw, file):
         empty = _table(path, file.schema_arrow.empty_table())
         name = (empty.names or [])[find(empty, layout)]
@@ -94,17 +94,19 @@ def _batches(path: Path, raw: IO[bytes], file: Any, names: Sequence[str]) -> Ite
     limits.require_columns(path, "", len(names))
     row = next(file.iter_batches(1, columns=names), None)
     columns = [] if row is None else row.columns
-    n_byte = sum(8 if isinstance(each, pyarrow.DictionaryArray) else each.nbytes for each in columns)
+    n_byte = sum(8 if isinstance(column, pyarrow.DictionaryArray) else column.nbytes for column in columns)
     n_held, n_read = limits.bytes_held(raw), 0
     limits.require_bytes(path, "", n_byte * file.metadata.num_rows, n_held)
-    most = LISTS if any(is_list_type(each.type) for each in columns) else PIECE
+    most = LISTS if any(is_list_type(column.type) for column in columns) else PIECE
     for batch in file.iter_batches(min(most, max(1, PIECE // max(1, n_byte))), columns=names):
         n_read += batch.nbytes
         limits.require_bytes(path, "", n_read, n_held)
         yield batch
 
 
-def _table(path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None) -> Table:
+def _table(
+    path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None
+) -> ColumnTable:
     """Return the columns of a table or batch that begins at row `first`; its lists must have length `width`."""
     names = list(content.schema.names)
     tables.check_names(path, names)
@@ -113,15 +115,17 @@ def _table(path: Path, content: Any, list_column: str | None = None, first: int 
     skipped = [n for n in names if list_column not in (None, n) and is_list_type(content.schema.field(n).type)]
     names = [n for n in names if n not in skipped and not n.startswith("__index_level_")]
     chunked = (pyarrow.chunked_array(content.column(name)) for name in names)
-    return Table(path, names, [_column(path, n, each, first, width) for n, each in zip(names, chunked, strict=True)])
+    return ColumnTable(
+        path, names, [_column(path, n, each, first, width) for n, each in zip(names, chunked, strict=True)]
+    )
 
 
-def _column(path: Path, name: str, column: Any, first: int = 0, width: int | None = None) -> Array:
-    if is_list_type(column.type) and name.lower() in LABELS:  # sets of labels, and no embedding
+def _column(path: Path, key: str, column: Any, first: int = 0, width: int | None = None) -> Array:
+    if is_list_type(column.type) and key.lower() in LABELS:  # sets of labels, and no embedding
         return np.full(len(column), "", dtype=object)
     try:
-        array = column_array(column, f"column {name!r}", first=first, width=width)
+        array = column_array(column, first=first, width=width)
     except InputError as error:
-        raise FileError(path, f", {error}") from None
+        raise FileError(path, f", column {key!r} {error.args[1]}") from None
     text = array.dtype.kind == "O" and all(isinstance(item, str) for item in array)
     return np.asarray(array, dtype=np.str_ if text else None)

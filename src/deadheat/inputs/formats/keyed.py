@@ -1,7 +1,7 @@
 """Files that hold several arrays by name (``.npz``, HDF5, safetensors): embeddings, labels and others.
 
 Arrays are selected by name and shape, so that only the requested one is read. A format opens its files as `Arrays`;
-`Reader` is common to all formats. ``.npz`` is in `numpy_files`, the others are here:
+`ArrayFormat` is common to all formats. ``.npz`` is in `numpy_files`, the others are here:
 
 - *HDF5* (h5py): an array that is stored in one piece is mapped and stays on disk; one in chunks, compressed or not, is
   read in strips of rows. One that is elsewhere (a link, external or virtual storage) is refused: it may be any file.
@@ -24,7 +24,8 @@ import numpy as np
 
 from deadheat.errors import FileError
 from deadheat.inputs import limits
-from deadheat.inputs.files import LABELS, Content, Labels, Layout, usual_names
+from deadheat.inputs.files import LABELS, Content, FileLayout, Labels, usual_names
+from deadheat.support.arguments import setting
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import json, lazy, require
 
@@ -46,29 +47,29 @@ class Arrays(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reader:
+class ArrayFormat:
     """Reading functions for a format whose files `opened` opens."""
 
     opened: Callable[[Path], AbstractContextManager[Arrays]]
 
-    def embeddings(self, path: Path, layout: Layout) -> Content:
+    def embeddings(self, path: Path, layout: FileLayout) -> Content:
         """Return the array with the given name or a usual one, or else the only one of two dimensions."""
         with self.opened(path) as file:
             return file.embeddings(chosen(file, "embeddings", layout, path))
 
-    def labels(self, path: Path, layout: Layout) -> Labels:
+    def labels(self, path: Path, layout: FileLayout) -> Labels:
         """Return the array with the given name or a usual one, or else the only one that is a row or a column."""
         with self.opened(path) as file:
             return file.labels(chosen(file, "labels", layout, path))
 
-    def samples(self, path: Path, layout: Layout) -> tuple[Content, Labels]:
+    def samples(self, path: Path, layout: FileLayout) -> tuple[Content, Labels]:
         """Return embeddings and labels from one file."""
         with self.opened(path) as file:
             embeddings = file.embeddings(chosen(file, "embeddings", layout, path))
             return embeddings, file.labels(chosen(file, "labels", layout, path))
 
 
-def chosen(file: Arrays, what: What, layout: Layout, path: Path) -> str:
+def chosen(file: Arrays, what: What, layout: FileLayout, path: Path) -> str:
     """Return the name of the embeddings or labels: the one asked for, a usual one, or the only one that fits."""
     asked = layout.embeddings_key if what == "embeddings" else layout.labels_key
     title = what if what == "embeddings" else layout.content
@@ -88,7 +89,8 @@ def chosen(file: Arrays, what: What, layout: Layout, path: Path) -> str:
         return fitting[0]
     listed = ", ".join(map(repr, names)) or "none at all"
     called = " or ".join(filter(None, [", ".join(usual[:-1]), usual[-1]]))
-    raise FileError(path, f": none of its arrays is called {called}; name the {title} ({title}_key=), one of {listed}")
+    advice = f"name the {title} ({setting(f'{title}_key')}), one of {listed}"
+    raise FileError(path, f": none of its arrays is called {called}; {advice}")
 
 
 def _fits(shape: Shape | None, what: What) -> bool:
@@ -116,105 +118,104 @@ def strips(shape: Shape, itemsize: int, chunks: Shape | None = None) -> Iterator
 # HDF5 -----------------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _opened_h5(path: Path) -> Iterator[Arrays]:
-    with _h5_file(path) as (raw, file):
-        shapes = {key: partial(_h5_shape, path, file, key) for key in _h5_names(path, file)}
-        yield Arrays(shapes, partial(_h5_embeddings, path, raw, file), partial(_h5_array, path, raw, file))
+class _HDF5File(NamedTuple):
+    """An open file, whose arrays are read by name."""
+
+    path: Path
+    raw: IO[bytes]
+    file: Any  # on top of `raw`, so that the library cannot follow its names to others
+
+    def names(self) -> list[str]:
+        """Return the names of all arrays and links, without opening any of them."""
+        most, is_hard = limits.current(), dict[bytes, bool]()
+
+        def note(name: bytes, link: Any) -> str | None:
+            is_hard[name] = link.type == h5py.h5l.TYPE_HARD
+            if len(is_hard) > most.members:
+                return f" must have at most {most.members} arrays and groups, but has more"
+            return (
+                f" must have at most {most.nesting} groups in each other" if name.count(b"/") > most.nesting else None
+            )
+
+        refused = self.file.id.links.visit(note, info=True)
+        if refused is not None:
+            raise FileError(self.path, refused)
+        is_dataset, kind_of = h5py.h5o.TYPE_DATASET, partial(h5py.h5o.get_info, self.file.id)
+        names = [name for name, hard in is_hard.items() if not hard or kind_of(name).type == is_dataset]
+        return [name.decode("utf-8", "surrogateescape") for name in names]
+
+    def array(self, key: str) -> Any:
+        """Open an array whose numbers are in this file; others are refused before HDF5 looks for them."""
+        name = key.encode("utf-8", "surrogateescape")
+        if self.file.id.links.get_info(name).type == h5py.h5l.TYPE_HARD:
+            stored = h5py.h5d.open(self.file.id, name)
+            made = stored.get_create_plist()
+            if made.get_layout() != h5py.h5d.VIRTUAL and not made.get_external_count():
+                return h5py.Dataset(stored)
+        rule = "must be in this file itself, but is a link, or external or virtual storage"
+        raise FileError(self.path, f" array {key!r} {rule}: write its numbers (file[{key!r}] = array)")
+
+    def shape(self, key: str) -> Shape | None:
+        """Return the shape of an array; None if it has none here."""
+        try:
+            return self.array(key).shape  # type: ignore[no-any-return]
+        except FileError:
+            return None
+
+    def checked(self, key: str) -> Any:
+        """Open an array, and refuse one that is too large for its file; chunks are unpacked whole."""
+        array, part = self.array(key), f" array {key!r}"
+        shape = array.shape or ()
+        whole = [-(-n // chunk) * chunk for n, chunk in zip(shape, array.chunks or (1,) * len(shape), strict=True)]
+        limits.require_columns(self.path, part, math.prod(shape[1:]))
+        n_byte = math.prod(whole) * array.id.get_type().get_size()
+        limits.require_bytes(self.path, part, n_byte, limits.bytes_held(self.raw))
+        return array
+
+    def embeddings(self, key: str) -> Content:
+        """Return an array, mapped if it is stored as NumPy stores it, else in strips."""
+        array = self.array(key)
+        if array.dtype.kind == "O":
+            held = "text" if _is_text(array) else "lists"
+            raise FileError(self.path, f" array {key!r} must hold numbers, but holds {held}")
+        if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiub":
+            return self.whole(key)
+        in_pieces = array.chunks is not None or array.id.get_offset() is None
+        if in_pieces or not array.id.get_type().equal(h5py.h5t.py_create(array.dtype, logical=True)):
+            return _hdf5_strips(self.path, key)
+        return np.memmap(self.raw, array.dtype, "r", array.id.get_offset(), array.shape)
+
+    def whole(self, key: str) -> Array:
+        """Read a whole array; text of variable length becomes strings, and must be UTF-8."""
+        array = self.checked(key)
+        if array.shape is None:
+            raise FileError(self.path, f" array {key!r} is empty")
+        if not _is_text(array):
+            return np.asarray(array[()])
+        try:
+            return np.asarray(array.asstr()[()], dtype=np.str_)
+        except UnicodeDecodeError:
+            raise FileError(self.path, f" array {key!r} must hold text in UTF-8") from None
 
 
 @contextmanager
-def _h5_file(path: Path) -> Iterator[tuple[IO[bytes], Any]]:
-    """Open a file once, and HDF5 on top of it: the library cannot follow its names to others."""
+def _hdf5(path: Path) -> Iterator[_HDF5File]:
     require("h5py", "files", f"{path}: reading HDF5")
     with limits.opened(path) as raw, h5py.File(raw, "r") as file:
-        yield raw, file
+        yield _HDF5File(path, raw, file)
 
 
-def _h5_names(path: Path, file: Any) -> list[str]:
-    """Return the names of all arrays and links, without opening any of them."""
-    most, found = limits.current(), dict[bytes, bool]()
-
-    def note(name: bytes, link: Any) -> str | None:
-        found[name] = link.type == h5py.h5l.TYPE_HARD
-        if len(found) > most.members:
-            return f" must have at most {most.members} arrays and groups, but has more"
-        return f" must have at most {most.nesting} groups in each other" if name.count(b"/") > most.nesting else None
-
-    refused = file.id.links.visit(note, info=True)
-    if refused is not None:
-        raise FileError(path, refused)
-    is_dataset = h5py.h5o.TYPE_DATASET
-    names = [n for n, is_hard in found.items() if not is_hard or h5py.h5o.get_info(file.id, n).type == is_dataset]
-    return [name.decode("utf-8", "surrogateescape") for name in names]
+@contextmanager
+def _opened_hdf5(path: Path) -> Iterator[Arrays]:
+    with _hdf5(path) as file:
+        yield Arrays({key: partial(file.shape, key) for key in file.names()}, file.embeddings, file.whole)
 
 
-def _h5_dataset(path: Path, file: Any, key: str) -> Any:
-    return h5py.Dataset(_h5_stored(path, file, key))
-
-
-def _h5_stored(path: Path, file: Any, key: str) -> Any:
-    """Open an array whose numbers are in this file; others are refused before HDF5 looks for them."""
-    name = key.encode("utf-8", "surrogateescape")
-    if file.id.links.get_info(name).type == h5py.h5l.TYPE_HARD:
-        stored = h5py.h5d.open(file.id, name)
-        made = stored.get_create_plist()
-        if made.get_layout() != h5py.h5d.VIRTUAL and not made.get_external_count():
-            return stored
-    rule = "must be in this file itself, but is a link, or external or virtual storage"
-    raise FileError(path, f" array {key!r} {rule}: write its numbers (file[{key!r}] = array)")
-
-
-def _h5_shape(path: Path, file: Any, key: str) -> Shape | None:
-    """Return the shape of an array; None if it has none here."""
-    try:
-        shape: Shape = _h5_stored(path, file, key).shape
-    except FileError:
-        return None
-    return shape
-
-
-def _require_h5_room(path: Path, raw: IO[bytes], array: Any, key: str) -> None:
-    """Refuse an array that is too large for its file; chunks are unpacked whole."""
-    part, shape = f" array {key!r}", array.shape or ()
-    whole = [-(-n // chunk) * chunk for n, chunk in zip(shape, array.chunks or (1,) * len(shape), strict=True)]
-    limits.require_columns(path, part, math.prod(shape[1:]))
-    limits.require_bytes(path, part, math.prod(whole) * array.id.get_type().get_size(), limits.bytes_held(raw))
-
-
-def _h5_embeddings(path: Path, raw: IO[bytes], file: Any, key: str) -> Content:
-    """Return an array, mapped if it is stored as NumPy stores it, else in strips."""
-    array = _h5_dataset(path, file, key)
-    if array.dtype.kind == "O":
-        raise FileError(path, f" array {key!r} must hold numbers, but holds {'text' if _is_text(array) else 'lists'}")
-    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiub":
-        return _h5_array(path, raw, file, key)
-    in_pieces = array.chunks is not None or array.id.get_offset() is None
-    if in_pieces or not array.id.get_type().equal(h5py.h5t.py_create(array.dtype, logical=True)):
-        return _h5_strips(path, key)
-    return np.memmap(raw, array.dtype, "r", array.id.get_offset(), array.shape)
-
-
-def _h5_strips(path: Path, key: str) -> Iterator[Array]:
-    with _h5_file(path) as (raw, file):
-        array = _h5_dataset(path, file, key)
-        _require_h5_room(path, raw, array, key)
+def _hdf5_strips(path: Path, key: str) -> Iterator[Array]:
+    with _hdf5(path) as file:
+        array = file.checked(key)
         for rows in strips(array.shape, array.dtype.itemsize, array.chunks):
             yield array[rows]
-
-
-def _h5_array(path: Path, raw: IO[bytes], file: Any, key: str) -> Array:
-    """Read a whole array; text of variable length becomes strings, and must be UTF-8."""
-    array = _h5_dataset(path, file, key)
-    _require_h5_room(path, raw, array, key)
-    if array.shape is None:
-        raise FileError(path, f" array {key!r} is empty")
-    if not _is_text(array):
-        return np.asarray(array[()])
-    try:
-        return np.asarray(array.asstr()[()], dtype=np.str_)
-    except UnicodeDecodeError:
-        raise FileError(path, f" array {key!r} must hold text in UTF-8") from None
 
 
 def _is_text(array: Any) -> bool:
@@ -284,8 +285,8 @@ def _read(array: Any, rows: slice = slice(None)) -> Array:
         return np.array(part)
     begin = array.offset + rows.indices(len(array))[0] * array.strides[0]
     content = np.fromfile(array.filename, np.uint8, part.nbytes, offset=begin)
-    found: Array = content.view(array.dtype).reshape(part.shape)
-    return found
+    result: Array = content.view(array.dtype).reshape(part.shape)
+    return result
 
 
 def _widened(array: Array) -> Iterator[Array]:
@@ -295,4 +296,4 @@ def _widened(array: Array) -> Iterator[Array]:
             yield _read(array, rows).astype(np.float32)
 
 
-HDF5, SAFETENSORS = Reader(_opened_h5), Reader(_opened_safetensors)
+HDF5, SAFETENSORS = ArrayFormat(_opened_hdf5), ArrayFormat(_opened_safetensors)

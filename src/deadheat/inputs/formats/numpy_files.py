@@ -23,8 +23,8 @@ import numpy as np
 
 from deadheat.errors import MOST, FileError, printable, reason
 from deadheat.inputs import limits
-from deadheat.inputs.files import Content, Labels, Layout
-from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, strips
+from deadheat.inputs.files import Content, FileLayout, Labels
+from deadheat.inputs.formats.keyed import ArrayFormat, Arrays, Shape, strips
 from deadheat.support import scratch
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import require
@@ -49,18 +49,18 @@ class Header(NamedTuple):
         return self.begins + math.prod(self.shape) * self.dtype.itemsize
 
 
-def embeddings(path: Path, layout: Layout) -> Array:
+def embeddings(path: Path, layout: FileLayout) -> Array:
     """Map the array of a ``.npy`` file, which stays on disk."""
     with limits.opened(path) as file:
-        found = _require_whole(path, file)
+        result = _require_whole(path, file)
         with reading(path):
-            if found is None or not math.prod(found.shape):
+            if result is None or not math.prod(result.shape):
                 return np.asarray(np.load(file, allow_pickle=False))
-            order: Any = "F" if found.by_column else "C"
-            return np.memmap(file, found.dtype, "r", found.begins, found.shape, order)
+            order: Any = "F" if result.by_column else "C"
+            return np.memmap(file, result.dtype, "r", result.begins, result.shape, order)
 
 
-def labels(path: Path, layout: Layout) -> Labels:
+def labels(path: Path, layout: FileLayout) -> Labels:
     """Read the array of a ``.npy`` file into memory."""
     with limits.opened(path) as file:
         _require_whole(path, file)
@@ -76,27 +76,27 @@ def _require_whole(path: Path, file: IO[bytes]) -> Header | None:
         raise FileError(path, f" is not a .npy file, despite its name{pickled}")
     file.seek(0)
     with reading(path):
-        found = header(file)
-    require_size(path, "", found, os.fstat(file.fileno()).st_size, limits.bytes_held(file))
+        result = header(file)
+    require_size(path, "", result, os.fstat(file.fileno()).st_size, limits.bytes_held(file))
     file.seek(0)
-    return found
+    return result
 
 
-def require_size(path: Path, part: str, found: Header | None, n_byte: int, n_held: int) -> None:
+def require_size(path: Path, part: str, result: Header | None, n_byte: int, n_held: int) -> None:
     """Refuse an array that is cut off or too large for its file, before it takes memory, or is followed by more.
 
     Its header and its numbers have `n_byte` bytes together, for which the file holds `n_held`.
     """
-    if found is None:
+    if result is None:
         return
-    limits.require_columns(path, part, math.prod(found.shape[1:]))
-    if found.n_byte == n_byte:
+    limits.require_columns(path, part, math.prod(result.shape[1:]))
+    if result.n_byte == n_byte:
         limits.require_bytes(path, part, n_byte, n_held)
         return
-    came = f"its shape {found.shape} needs {found.n_byte} bytes, and there are {n_byte}"
-    if found.n_byte > n_byte:
-        raise FileError(path, f"{part} cannot be read; truncated or damaged? {came}")
-    raise FileError(path, f"{part} goes on after its array; several files in one? {came}")
+    got = f"its shape {result.shape} needs {result.n_byte} bytes, and there are {n_byte}"
+    if result.n_byte > n_byte:
+        raise FileError(path, f"{part} cannot be read; truncated or damaged? {got}")
+    raise FileError(path, f"{part} goes on after its array; several files in one? {got}")
 
 
 def header(file: IO[bytes]) -> Header | None:
@@ -135,63 +135,86 @@ def reading(path: Path, part: str = "") -> Iterator[None]:
         raise FileError(path, f"{part} cannot be read; truncated or damaged? {said}") from None
 
 
+class _Archive(NamedTuple):
+    """An open ``.npz`` file, whose arrays are read by name."""
+
+    path: Path
+    file: Any  # as NumPy opens it
+
+    def entry(self, key: str) -> zipfile.ZipInfo:
+        """Return an array's entry; NumPy leaves ``.npy`` out of names."""
+        entry: zipfile.ZipInfo = self.file.zip.getinfo(key if key in self.file.zip.namelist() else f"{key}.npy")
+        return entry
+
+    def header(self, key: str) -> Header | None:
+        """Return the header of an array without unpacking the rest."""
+        with reading(self.path, f" array {key!r}"), self.file.zip.open(self.entry(key)) as file:
+            return header(file)
+
+    def shape(self, key: str) -> Shape | None:
+        """Return the shape of an array; None if it cannot be read."""
+        try:
+            header = self.header(key)
+        except FileError:
+            return None
+        return None if header is None else header.shape
+
+    def checked(self, key: str) -> Header | None:
+        """Return the header of an array; refuse one that does not fit its entry, or is too large for the file."""
+        header, n_held = self.header(key), limits.bytes_held(self.file.zip.fp)
+        require_size(self.path, f" array {key!r}", header, self.entry(key).file_size, n_held)
+        return header
+
+    def array(self, key: str) -> Array:
+        """Read one array; never a pickled one."""
+        self.checked(key)
+        with reading(self.path, f" array {key!r}"):
+            return np.asarray(self.file[key])
+
+    def embeddings(self, key: str) -> Content:
+        header = self.checked(key)
+        in_rows = header is not None and not header.by_column and len(header.shape) == 2 and 0 not in header.shape
+        if header is not None and in_rows and _is_large(header.n_byte, self.entry(key).compress_size):
+            return _pieces(self.path, key)
+        return self.array(key)
+
+    def sparse(self) -> Any:
+        """Return a sparse matrix, after its arrays and its shape have been compared with what the file holds."""
+        scipy = require("scipy.sparse", "stats", f"{self.path}: reading a sparse matrix")
+        headers = {key: self.checked(key) for key in self.file.files}
+        n_byte = sum(header.n_byte for header in headers.values() if header is not None)
+        if headers["shape"] is None or headers["shape"].shape != (2,):
+            raise FileError(self.path, " must hold a sparse matrix of two dimensions")
+        n_row, n_column = map(int, self.array("shape"))
+        limits.require_columns(self.path, "", n_column)
+        limits.require_bytes(self.path, "", n_byte + 8 * n_row, limits.bytes_held(self.file.zip.fp))
+        with reading(self.path):
+            self.file.zip.fp.seek(0)
+            matrix = scipy.load_npz(self.file.zip.fp)
+            getattr(matrix, "check_format", bool)()  # of each place, before SciPy converts it
+        return matrix
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[Arrays]:
-    with _archive(path) as archive:
-        if {"format", "shape", "data"} <= set(archive.files):  # of SciPy's `save_npz`
-            matrix = _sparse(archive, path)
-            yield Arrays({"embeddings": lambda: matrix.shape}, lambda key: matrix, lambda key: matrix.toarray())
-            return
-        shapes = {key: partial(_shape, archive, key, path) for key in archive.files}
-        yield Arrays(shapes, partial(_embeddings, archive, path), partial(_array, archive, path))
-
-
-def _sparse(archive: Any, path: Path) -> Any:
-    """Return a sparse matrix, after its arrays and its shape have been compared with what the file holds."""
-    scipy = require("scipy.sparse", "stats", f"{path}: reading a sparse matrix")
-    headers, n_byte = {key: _header(archive, key, path) for key in archive.files}, 0
-    for key, found in headers.items():
-        _require_entry(archive, path, key, found)
-        n_byte += 0 if found is None else found.n_byte
-    if headers["shape"] is None or headers["shape"].shape != (2,):
-        raise FileError(path, " must hold a sparse matrix of two dimensions")
-    n_row, n_column = map(int, _array(archive, path, "shape"))
-    limits.require_columns(path, "", n_column)
-    limits.require_bytes(path, "", n_byte + 8 * n_row, limits.bytes_held(archive.zip.fp))
-    with reading(path):
-        archive.zip.fp.seek(0)
-        matrix = scipy.load_npz(archive.zip.fp)
-        getattr(matrix, "check_format", bool)()  # of each place, before SciPy converts it
-    return matrix
-
-
-@contextmanager
-def _archive(path: Path) -> Iterator[Any]:
+def _archive(path: Path) -> Iterator[_Archive]:
     with limits.opened(path) as file:
         with reading(path):
             archive = np.load(file, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise FileError(path, " is not a .npz file, despite its name")
         with archive:
-            yield archive
+            yield _Archive(path, archive)
 
 
-def _shape(archive: Any, key: str, path: Path) -> Shape | None:
-    """Return the shape of an array; None if it cannot be read."""
-    try:
-        found = _header(archive, key, path)
-    except FileError:
-        return None
-    return None if found is None else found.shape
-
-
-def _embeddings(archive: Any, path: Path, key: str) -> Content:
-    found = _header(archive, key, path)
-    _require_entry(archive, path, key, found)
-    in_rows = found is not None and not found.by_column and len(found.shape) == 2 and 0 not in found.shape
-    if found is not None and in_rows and _is_large(found.n_byte, _entry(archive, key).compress_size):
-        return _pieces(path, key)
-    return _array(archive, path, key)
+@contextmanager
+def _opened(path: Path) -> Iterator[Arrays]:
+    with _archive(path) as archive:
+        names = archive.file.files
+        if {"format", "shape", "data"} <= set(names):  # of SciPy's `save_npz`
+            matrix = archive.sparse()
+            yield Arrays({"embeddings": lambda: matrix.shape}, lambda key: matrix, lambda key: matrix.toarray())
+        else:
+            yield Arrays({key: partial(archive.shape, key) for key in names}, archive.embeddings, archive.array)
 
 
 def _is_large(n_byte: int, n_held: int) -> bool:
@@ -200,40 +223,14 @@ def _is_large(n_byte: int, n_held: int) -> bool:
     return is_thin or n_byte * SHARE > scratch.available_memory()
 
 
-def _array(archive: Any, path: Path, key: str) -> Array:
-    """Read one array of an archive; never a pickled one."""
-    part = f" array {key!r}"
-    _require_entry(archive, path, key, _header(archive, key, path))
-    with reading(path, part):
-        return np.asarray(archive[key])
-
-
 def _pieces(path: Path, key: str) -> Iterator[Array]:
-    with _archive(path) as archive, reading(path, f" array {key!r}"), archive.zip.open(_entry(archive, key)) as file:
-        found = header(file)
-        assert found is not None
-        for rows in strips(found.shape, found.dtype.itemsize):
-            content = file.read((rows.stop - rows.start) * found.shape[1] * found.dtype.itemsize)
-            yield np.frombuffer(content, dtype=found.dtype).reshape(-1, found.shape[1])
+    with _archive(path) as archive, reading(path, f" array {key!r}"), archive.file.zip.open(archive.entry(key)) as file:
+        head = header(file)
+        assert head is not None
+        for rows in strips(head.shape, head.dtype.itemsize):
+            content = file.read((rows.stop - rows.start) * head.shape[1] * head.dtype.itemsize)
+            yield np.frombuffer(content, dtype=head.dtype).reshape(-1, head.shape[1])
         file.read(1)  # beyond the last one, where zipfile compares the checksum
 
 
-def _header(archive: Any, key: str, path: Path) -> Header | None:
-    """Return the header of an array without unpacking the rest."""
-    with reading(path, f" array {key!r}"), archive.zip.open(_entry(archive, key)) as file:
-        return header(file)
-
-
-def _require_entry(archive: Any, path: Path, key: str, found: Header | None) -> None:
-    """Refuse an array that does not fit its entry of the archive, or is too large for the file."""
-    require_size(path, f" array {key!r}", found, _entry(archive, key).file_size, limits.bytes_held(archive.zip.fp))
-
-
-def _entry(archive: Any, key: str) -> zipfile.ZipInfo:
-    """Return an array's entry in the archive; NumPy leaves ``.npy`` out of names."""
-    name = key if key in archive.zip.namelist() else f"{key}.npy"
-    entry: zipfile.ZipInfo = archive.zip.getinfo(name)
-    return entry
-
-
-NPZ = Reader(_opened)
+NPZ = ArrayFormat(_opened)

@@ -20,14 +20,15 @@ from typing import Any, Literal, TypeAlias
 
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs import limits
-from deadheat.inputs.files import Content, Labels, Layout, unreadable
+from deadheat.inputs.files import Content, FileLayout, Labels, unreadable
 from deadheat.inputs.formats import columns, keyed, numpy_files, tables
+from deadheat.support.arguments import VALUES
 
 What: TypeAlias = Literal["embeddings", "labels", "samples"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Format:
+class FileFormat:
     """One row of the table: a kind of file and its readers; None for content that such a file cannot hold.
 
     Parameters
@@ -39,39 +40,43 @@ class Format:
     samples : function of (path, layout), or None
         Reads both from one file, as (embeddings, labels).
     embeddings_options, labels_options : tuple of str
-        The fields of a `Layout` that are used where embeddings, or labels, are read: others are refused.
+        The fields of a `FileLayout` that are used where embeddings, or labels, are read: others are refused.
     kind : str
         The name of the format in messages about a damaged file, if a library reads it.
     """
 
-    embeddings: Callable[[Path, Layout], Content] | None
-    labels: Callable[[Path, Layout], Labels] | None
-    samples: Callable[[Path, Layout], tuple[Content, Labels]] | None
+    embeddings: Callable[[Path, FileLayout], Content] | None = None
+    labels: Callable[[Path, FileLayout], Labels] | None = None
+    samples: Callable[[Path, FileLayout], tuple[Content, Labels]] | None = None
     embeddings_options: tuple[str, ...] = ()
     labels_options: tuple[str, ...] = ()
     kind: str = ""
 
+    @classmethod
+    def of_reader(cls, reader: Any, options: tuple[tuple[str, ...], tuple[str, ...]], kind: str = "") -> FileFormat:
+        """Return the row of an object that reads embeddings, labels and both."""
+        return cls(embeddings=reader.embeddings, labels=reader.labels, samples=reader.samples,
+                   embeddings_options=options[0], labels_options=options[1], kind=kind)  # fmt: skip
 
-def _format(reader: Any, options: tuple[tuple[str, ...], tuple[str, ...]], kind: str = "") -> Format:
-    """Return the row of a reader of embeddings, labels and both."""
-    read = {name: getattr(reader, name) for name in ("embeddings", "labels", "samples")}
-    return Format(**read, embeddings_options=options[0], labels_options=options[1], kind=kind)
+    @property
+    def options(self) -> tuple[str, ...]:
+        return (*self.embeddings_options, *self.labels_options)
 
 
 _TEXT = ("label_column", "header", "columns", "drop"), ("label_column", "header")
 _COLUMNS = ("embeddings_key", "label_column", "columns", "drop"), ("label_column",)
 _KEYED = ("embeddings_key",), ("labels_key",)
 
-FORMATS: dict[str, Format] = {  # by the ending of a file's name, in lower case
-    ".npz": _format(numpy_files.NPZ, _KEYED),
-    ".npy": Format(embeddings=numpy_files.embeddings, labels=numpy_files.labels, samples=None),
-    ".txt": Format(embeddings=None, labels=tables.line_labels, samples=None),
-    ".csv": _format(tables.COMMAS, _TEXT),
-    ".tsv": _format(tables.TABS, _TEXT),
-    ".parquet": _format(columns, _COLUMNS, "Parquet"),
-    ".safetensors": _format(keyed.SAFETENSORS, _KEYED, "safetensors"),
-    ".h5": _format(keyed.HDF5, _KEYED, "HDF5"),
-    ".hdf5": _format(keyed.HDF5, _KEYED, "HDF5"),
+FORMATS: dict[str, FileFormat] = {  # by the ending of a file's name, in lower case
+    ".npz": FileFormat.of_reader(numpy_files.NPZ, _KEYED),
+    ".npy": FileFormat(embeddings=numpy_files.embeddings, labels=numpy_files.labels),
+    ".txt": FileFormat(labels=tables.line_labels),
+    ".csv": FileFormat.of_reader(tables.COMMAS, _TEXT),
+    ".tsv": FileFormat.of_reader(tables.TABS, _TEXT),
+    ".parquet": FileFormat.of_reader(columns, _COLUMNS, "Parquet"),
+    ".safetensors": FileFormat.of_reader(keyed.SAFETENSORS, _KEYED, "safetensors"),
+    ".h5": FileFormat.of_reader(keyed.HDF5, _KEYED, "HDF5"),
+    ".hdf5": FileFormat.of_reader(keyed.HDF5, _KEYED, "HDF5"),
 }
 
 
@@ -93,10 +98,18 @@ def holds_labels(path: str) -> bool:
     return row is not None and row.labels is not None
 
 
-def read(path: str, layout: Layout, title: str, what: What) -> Any:
-    """Read embeddings, labels, or both as a pair, from a file; `title` is the argument in messages."""
+def read(path: str, layout: FileLayout, what: What) -> Any:
+    """Read embeddings, labels, or both as a pair, from a file."""
     limits.require_file(path)
-    reader, kind = _reader(path, title, what)
+    held, ending = "labels" if what == "labels" else "embeddings", ending_of(path)
+    rows = {ending: row for ending, row in FORMATS.items() if getattr(row, held) is not None}
+    if ending not in rows:
+        rule = f"must be a file of {held} that ends in one of {', '.join(rows)}"
+        end = f"ends in {ending!r}{_HINTS.get(ending, '')}" if ending else "has no ending"
+        raise InvalidValueError(VALUES, f"{rule}, but {end}")
+    reader, kind = getattr(rows[ending], what), rows[ending].kind
+    if reader is None:
+        raise FileError(path, " holds embeddings only: give a file of labels too")
     with unreadable(path, kind):
         return _guarded(reader(Path(path), layout), path, kind)
 
@@ -113,27 +126,14 @@ def _guarded(content: Any, path: str, kind: str) -> Any:
     return pieces() if isinstance(content, Iterator) else content
 
 
-def _reader(path: str, title: str, what: What) -> tuple[Callable[[Path, Layout], Any], str]:
-    held, ending = "labels" if what == "labels" else "embeddings", ending_of(path)
-    rows = {ending: row for ending, row in FORMATS.items() if getattr(row, held) is not None}
-    if ending not in rows:
-        rule = f"must be a file of {held} that ends in one of {', '.join(rows)}"
-        came = f"ends in {ending!r}{_HINTS.get(ending, '')}" if ending else "has no ending"
-        raise InvalidValueError(title, f"{rule}, but {came}")
-    reader: Callable[[Path, Layout], Any] | None = getattr(rows[ending], what)
-    if reader is None:
-        raise FileError(path, " holds embeddings only: give a file of labels too")
-    return reader, rows[ending].kind
-
-
-def reject_unused_options(layout: Layout, embeddings: Iterable[str], labels: Iterable[str]) -> None:
+def reject_unused_options(layout: FileLayout, embeddings: Iterable[str], labels: Iterable[str]) -> None:
     """Refuse a field of a layout that none of these files uses, because it would be ignored."""
     of_embeddings, of_labels = [*map(ending_of, embeddings)], [*map(ending_of, labels)]
     if not {*of_embeddings, *of_labels} <= FORMATS.keys():  # refused when it is read
         return
-    used = {name for ending in of_embeddings for name in FORMATS[ending].embeddings_options}
-    used |= {name for ending in of_labels for name in FORMATS[ending].labels_options}
-    for name in ("embeddings_key", "labels_key", "label_column", "header", "columns", "drop"):
-        if getattr(layout, name) is not None and name not in used:
-            users = [end for end, row in FORMATS.items() if name in (*row.embeddings_options, *row.labels_options)]
-            raise InvalidValueError(name, f"must be left out unless a file that it is for is read: {', '.join(users)}")
+    used = {option for ending in of_embeddings for option in FORMATS[ending].embeddings_options}
+    used |= {option for ending in of_labels for option in FORMATS[ending].labels_options}
+    for option in ("embeddings_key", "labels_key", "label_column", "header", "columns", "drop"):
+        if getattr(layout, option) is not None and option not in used:
+            users = ", ".join(ending for ending, row in FORMATS.items() if option in row.options)
+            raise InvalidValueError(option, f"must be left out unless a file that it is for is read: {users}")

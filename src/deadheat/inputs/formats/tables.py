@@ -24,17 +24,18 @@ from numpy.typing import NDArray
 
 from deadheat.errors import FileError
 from deadheat.inputs import features, limits
-from deadheat.inputs.files import LABELS, Labels, Layout, opened, usual_names
+from deadheat.inputs.files import LABELS, FileLayout, Labels, opened, usual_names
 from deadheat.inputs.labels import from_text
 from deadheat.support import checks
+from deadheat.support.arguments import setting
 from deadheat.support.arrays import Array
 
 _INTEGER = re.compile("[+-]?[0-9]+")
 
 
 @dataclass(frozen=True)
-class Table:
-    """Columns of equal length: lists of text, or arrays, where a column of lists is 2-D.
+class ColumnTable:
+    """ColumnTable of equal length: lists of text, or arrays, where a column of lists is 2-D.
 
     `lines` has the number of the line that each row of text is in.
     """
@@ -44,13 +45,13 @@ class Table:
     columns: list[list[str] | Array]
     lines: Sequence[int] = ()
 
-    def title(self, place: int) -> str:
+    def title(self, index: int) -> str:
         """Format the name of a column for an error message."""
-        return f"column {place}" if self.names is None else f"column {self.names[place]!r}"
+        return f"column {index}" if self.names is None else f"column {self.names[index]!r}"
 
-    def is_numeric(self, place: int) -> bool:
+    def is_numeric(self, index: int) -> bool:
         """Return whether every entry of a column is a number."""
-        column = self.columns[place]
+        column = self.columns[index]
         return all(map(is_number, column)) if isinstance(column, list) else column.dtype.kind in "fiub"
 
 
@@ -61,11 +62,11 @@ def check_names(path: Path, names: Sequence[str]) -> None:
         raise FileError(path, f" has more than one column called {twice!r}")
 
 
-def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], int]:
+def split(table: ColumnTable, layout: FileLayout, with_labels: bool) -> tuple[list[int], int]:
     """Return the places of the embedding's columns, and of the labels (-1 if there are none and none are needed)."""
     column = layout.label_column
-    place = label_place(table, layout) if with_labels or column is not None else _usual_place(table)
-    taken = {place}
+    index = label_place(table, layout) if with_labels or column is not None else _usual_place(table)
+    taken = {index}
     for name in layout.left_out:
         with suppress(FileError):  # a gallery need not have them
             taken.add(_place(table, name))
@@ -75,81 +76,83 @@ def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], i
     lists = [i for i in others if getattr(table.columns[i], "ndim", 1) == 2]
     if len(lists) > 1:
         names = ", ".join(repr(table.title(i).removeprefix("column ").strip("'")) for i in lists)
-        rule = f" has more than one column of lists: name the embedding (embeddings_key=), one of {names}"
+        rule = f" has more than one column of lists: name the embedding ({setting('embeddings_key')}), one of {names}"
         raise FileError(table.path, rule)
     if not others:
         raise FileError(table.path, " has no column of numbers other than the labels")
-    return lists or others, place
+    return lists or others, index
 
 
-def _fitting(table: Table, patterns: Sequence[str]) -> set[int]:
+def _fitting(table: ColumnTable, patterns: Sequence[str]) -> set[int]:
     """Return the places of the columns that patterns fit, each of which must fit one; a number is a place."""
     names = table.names or [str(place) for place in range(len(table.columns))]
     places: set[int] = set()
     for pattern in patterns:
-        found = {place for place, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)}
-        if not found:
+        result = {place for place, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)}
+        if not result:
             raise FileError(table.path, f" has no column that fits {pattern!r}: it has {checks.few(names)}")
-        places |= found
+        places |= result
     return places
 
 
-def look_at(table: Table, places: Sequence[int], rows: Array) -> None:
+def look_at(table: ColumnTable, places: Sequence[int], rows: Array) -> None:
     """Remark on columns of an embedding that look like no features."""
     names = None if table.names is None else [table.names[place] for place in places]
     features.look_at(names, rows, "--drop leaves columns out, drop= of dh.read in Python")
 
 
-def label_place(table: Table, layout: Layout) -> int:
+def label_place(table: ColumnTable, layout: FileLayout) -> int:
     """Return the place of the label column: the one asked for, one with a usual name, or the first without numbers."""
     if layout.label_column is not None:
         return _place(table, layout.label_column)
     usual = _usual_place(table)
     if usual >= 0 or len(table.columns) == 1:
         return max(usual, 0)
-    for place in range(len(table.columns)):
-        if not table.is_numeric(place):
-            return place
-    came = f"all columns hold numbers and none is called {', '.join(LABELS[:-1])} or {LABELS[-1]}"
-    raise FileError(table.path, f": {came}; name the column of labels (label_column=)")
+    for index in range(len(table.columns)):
+        if not table.is_numeric(index):
+            return index
+    got = f"all columns hold numbers and none is called {', '.join(LABELS[:-1])} or {LABELS[-1]}"
+    raise FileError(table.path, f": {got}; name the column of labels ({setting('label_column')})")
 
 
-def only_label_place(table: Table, layout: Layout) -> int:
+def only_label_place(table: ColumnTable, layout: FileLayout) -> int:
     """Return `label_place` of a table of labels alone; refuse two columns of text of which either may be meant."""
     if layout.label_column is None and layout.content != "labels":
         return _number_place(table, layout.content)
-    place = label_place(table, layout)
+    index = label_place(table, layout)
     text = [i for i in range(len(table.columns)) if not table.is_numeric(i)]
     if layout.label_column is None and _usual_place(table) < 0 and len(text) > 1:
         titles = " and ".join(table.title(i) for i in text[:2])
-        raise FileError(table.path, f": either {titles} may hold the labels; name one (label_column=)")
-    return place
+        raise FileError(table.path, f": either {titles} may hold the labels; name one ({setting('label_column')})")
+    return index
 
 
-def _number_place(table: Table, content: str) -> int:
+def _number_place(table: ColumnTable, content: str) -> int:
     """Return the place of numbers with this name, or of the only column that is not called as labels are."""
     names = [name.lower() for name in table.names or [""] * len(table.columns)]
     usual = [names.index(name) for name in usual_names(content) if name in names]
     others = usual[:1] or [i for i, name in enumerate(names) if name not in LABELS]
     if len(others) == 1:
         return others[0]
-    came = ", ".join(map(table.title, range(len(names))))
-    raise FileError(table.path, f" has no column called {content}, but has {came}; name it ({content}_key=)")
+    got = ", ".join(map(table.title, range(len(names))))
+    raise FileError(
+        table.path, f" has no column called {content}, but has {got}; name it ({setting(f'{content}_key')})"
+    )
 
 
-def is_label_matrix(table: Table) -> bool:
+def is_label_matrix(table: ColumnTable) -> bool:
     """Return whether a table of labels has a column of 0 and 1 for each label, and none by a usual name of labels."""
     if len(table.columns) < 2 or _usual_place(table) >= 0:
         return False
     return all(isinstance(column, list) and {*column} <= {"0", "1"} for column in table.columns)
 
 
-def _usual_place(table: Table) -> int:
+def _usual_place(table: ColumnTable) -> int:
     lower = {name.lower(): i for i, name in reversed(list(enumerate(table.names or [])))}
     return next((lower[name] for name in LABELS if name in lower), -1)
 
 
-def _place(table: Table, column: str | int) -> int:
+def _place(table: ColumnTable, column: str | int) -> int:
     """Return the place of a column given by name or by number."""
     if table.names is not None and column in table.names:
         return table.names.index(str(column))
@@ -159,11 +162,11 @@ def _place(table: Table, column: str | int) -> int:
         return range(len(table.columns))[operator.index(int(column) if isinstance(column, str) else column)]
     except (TypeError, IndexError):
         names = "has no names of columns" if table.names is None else f"has {', '.join(map(repr, table.names))}"
-        came = f"it has {len(table.columns)} columns and {names}"
-        raise FileError(table.path, f" has no column {column!r:.50}: {came}") from None
+        got = f"it has {len(table.columns)} columns and {names}"
+        raise FileError(table.path, f" has no column {column!r:.50}: {got}") from None
 
 
-def numbers(table: Table, places: Sequence[int]) -> Array:
+def numbers(table: ColumnTable, places: Sequence[int]) -> Array:
     """Return the embedding, (n, dim): one column of lists, or one number from each of many columns."""
     first = table.columns[places[0]]
     if len(places) == 1 and not isinstance(first, list) and first.ndim == 2:
@@ -171,51 +174,52 @@ def numbers(table: Table, places: Sequence[int]) -> Array:
     return np.stack([_floats(table, place) for place in places], axis=1)
 
 
-def _floats(table: Table, place: int) -> Array:
-    column = table.columns[place]
+def _floats(table: ColumnTable, index: int) -> Array:
+    column = table.columns[index]
     if isinstance(column, list):
-        return _floats_in_text(table, place, column)
+        return _floats_in_text(table, index, column)
     if column.dtype.kind not in "fiub":
-        raise FileError(table.path, f": {table.title(place)} must hold numbers, but holds {column.dtype}")
+        raise FileError(table.path, f": {table.title(index)} must hold numbers, but holds {column.dtype}")
     if column.dtype.kind == "f":
         return column
     values = column.astype(np.float64)
     if column.dtype.kind in "iu" and not np.array_equal(values.astype(column.dtype), column):
-        raise FileError(table.path, f": {table.title(place)} holds integers too large to be exact in float64")
+        raise FileError(table.path, f": {table.title(index)} holds integers too large to be exact in float64")
     return values
 
 
-def _floats_in_text(table: Table, place: int, column: list[str]) -> Array:
+def _floats_in_text(table: ColumnTable, position: int, column: list[str]) -> Array:
     try:
         if "_" not in "".join(column):
-            return _unrounded(table, place, np.array(list(map(float, column))), column)
+            return _unrounded(table, position, np.array(list(map(float, column))), column)
     except ValueError as error:
         if isinstance(error, FileError):
             raise
     index = next(i for i, cell in enumerate(column) if not is_number(cell))
     raise FileError(
-        table.path, f"{_where(table, place, index)}: the cell is not a number; leave the column out (drop=)"
+        table.path,
+        f"{_where(table, position, index)}: the cell is not a number; leave the column out ({setting('drop')})",
     )
 
 
-def _unrounded(table: Table, place: int, values: Array, column: list[str]) -> Array:
+def _unrounded(table: ColumnTable, position: int, values: Array, column: list[str]) -> Array:
     """Refuse integers in text that float64 rounds; numbers with a point or an exponent may be rounded."""
     for index in np.flatnonzero(np.abs(values) >= 2.0**53).tolist():
         cell, value = column[index].strip(), values[index]
         if _INTEGER.fullmatch(cell) and (np.isinf(value) or int(cell) != int(value)):
-            came = "the cell is an integer too large to be exact in float64"
-            raise FileError(table.path, f"{_where(table, place, index)}: {came}")
+            got = "the cell is an integer too large to be exact in float64"
+            raise FileError(table.path, f"{_where(table, position, index)}: {got}")
     return values
 
 
-def _where(table: Table, place: int, index: int) -> str:
+def _where(table: ColumnTable, position: int, index: int) -> str:
     """Format a cell for an error message."""
-    return f", line {table.lines[index]}, {table.title(place)}"
+    return f", line {table.lines[index]}, {table.title(position)}"
 
 
-def labels(table: Table, place: int) -> Labels:
+def labels(table: ColumnTable, position: int) -> Labels:
     """Return the labels, (n,): from text, integers if all of them are written as integers, strings otherwise."""
-    column = table.columns[place]
+    column = table.columns[position]
     if not isinstance(column, list):
         return column
     for index, cell in enumerate(column):
@@ -237,48 +241,48 @@ def is_number(cell: str | bytes | float) -> bool:
 
 
 @dataclass(frozen=True)
-class Reader:
+class TextFormat:
     """Reading functions for tables of text with this delimiter; None stands for blanks."""
 
     delimiter: str | None
 
-    def embeddings(self, path: Path, layout: Layout) -> NDArray[Any]:
+    def embeddings(self, path: Path, layout: FileLayout) -> NDArray[Any]:
         """Return all columns except that of the labels, as float64."""
         content = _read(path, self.delimiter, layout.header)
         return _embedding(content, split(content, layout, with_labels=False)[0])
 
-    def labels(self, path: Path, layout: Layout) -> Labels:
+    def labels(self, path: Path, layout: FileLayout) -> Labels:
         """Return the column of labels of a table that is read for its labels only, or one column for each label."""
         content = _read(path, self.delimiter, layout.header)
         if layout.label_column is None and layout.content == "labels" and is_label_matrix(content):
             return numbers(content, range(len(content.columns)))
         return labels(content, only_label_place(content, layout))
 
-    def samples(self, path: Path, layout: Layout) -> tuple[NDArray[Any], Labels]:
+    def samples(self, path: Path, layout: FileLayout) -> tuple[NDArray[Any], Labels]:
         """Return embeddings and labels from one table."""
         content = _read(path, self.delimiter, layout.header)
         places, label_place = split(content, layout, with_labels=True)
         return _embedding(content, places), labels(content, label_place)
 
 
-def _embedding(table: Table, places: Sequence[int]) -> Array:
+def _embedding(table: ColumnTable, places: Sequence[int]) -> Array:
     rows = numbers(table, places)
     look_at(table, places, rows)
     return rows
 
 
-COMMAS, TABS, BLANKS = Reader(","), Reader("\t"), Reader(None)
+COMMAS, TABS, BLANKS = TextFormat(","), TextFormat("\t"), TextFormat(None)
 
 
-def line_labels(path: Path, layout: Layout) -> Labels:
+def line_labels(path: Path, layout: FileLayout) -> Labels:
     """Return labels that are written one per line, or the column of a table between blanks."""
     if layout.is_table:
         return BLANKS.labels(path, layout)
     cells = [line.strip() for line in _decoded(path).removesuffix("\n").split("\n")]
-    return labels(Table(path, None, [cells], range(1, len(cells) + 1)), 0)
+    return labels(ColumnTable(path, None, [cells], range(1, len(cells) + 1)), 0)
 
 
-def _read(path: Path, delimiter: str | None, header: bool | None) -> Table:
+def _read(path: Path, delimiter: str | None, header: bool | None) -> ColumnTable:
     rows, lines = _fields(path) if delimiter is None else _rows(path, delimiter)
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(rows[0]):
@@ -288,14 +292,16 @@ def _read(path: Path, delimiter: str | None, header: bool | None) -> Table:
     check_names(path, names or [])
     if not rows:
         raise FileError(path, " has no rows of data")
-    return Table(path, names, [list(column) for column in zip(*rows, strict=True)], lines[len(lines) - len(rows) :])
+    return ColumnTable(
+        path, names, [list(column) for column in zip(*rows, strict=True)], lines[len(lines) - len(rows) :]
+    )
 
 
 def _fields(path: Path) -> tuple[list[list[str]], list[int]]:
     """Return the fields between blanks of the lines that have any, and the numbers of these lines."""
-    found = [(fields, n) for n, line in enumerate(_decoded(path).splitlines(), 1) if (fields := line.split())]
-    limits.require_columns(path, "", max((len(fields) for fields, _ in found), default=0))
-    return [fields for fields, _ in found], [n for _, n in found]
+    result = [(fields, n) for n, line in enumerate(_decoded(path).splitlines(), 1) if (fields := line.split())]
+    limits.require_columns(path, "", max((len(fields) for fields, _ in result), default=0))
+    return [fields for fields, _ in result], [n for _, n in result]
 
 
 def _rows(path: Path, delimiter: str) -> tuple[list[list[str]], list[int]]:
@@ -323,13 +329,13 @@ def _open_quote(text: str, delimiter: str, n_line: int) -> str | None:
     """Return the message for a row that begins after `n_line` lines, if a quote in it is not closed."""
     begins = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
     field = re.compile(rf'(?:"(?:[^"]|"")*"|[^{delimiter}"\r\n][^{delimiter}\r\n]*|)(?:{delimiter}|\r\n|\r|\n)')
-    place, longest = begins[n_line], csv.field_size_limit()
-    while (found := field.match(text, place)) and found.end() - place <= longest:
-        place = found.end()
-    if text[place : place + 1] != '"' or (found is None and '"' in text[place + 1 :].replace('""', "")):
+    index, longest = begins[n_line], csv.field_size_limit()
+    while (result := field.match(text, index)) and result.end() - index <= longest:
+        index = result.end()
+    if text[index : index + 1] != '"' or (result is None and '"' in text[index + 1 :].replace('""', "")):
         return None
-    within = f" within {longest} characters" if found else ""
-    return f", line {bisect_right(begins, place)}: the quote that opens here is not closed{within}"
+    within = f" within {longest} characters" if result else ""
+    return f", line {bisect_right(begins, index)}: the quote that opens here is not closed{within}"
 
 
 def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
@@ -341,7 +347,7 @@ def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
         return True
     counted = [cell for cell in first if is_number(cell)]
     if counted and len(first) > 1 and counted in ([str(i + start) for i in range(len(counted))] for start in (0, 1)):
-        raise FileError(path, ", line 1 may be names or data; say which (header=)")
+        raise FileError(path, f", line 1 may be names or data; say which ({setting('header')})")
     return not counted and any(map(is_number, second))
 
 

@@ -30,7 +30,7 @@ from torchmetrics.utilities import rank_zero_warn
 
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import Task
+from deadheat.engine.task import Task, task_of_pair, with_rows
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError, QueryInGalleryWarning, UndefinedError
 from deadheat.inputs import conversion
@@ -205,7 +205,7 @@ class EmbeddingRetrieval(RowMetric):
         with warnings.catch_warnings():
             if share[0]:  # the first process warns for all
                 warnings.simplefilter("ignore", QueryInGalleryWarning)
-            task = Task.of_pair(
+            task = task_of_pair(
                 pair, **self._settings() | {"device": self.counts_on or conversion.card_of(states["embeddings"])}
             )
         if share[1] > 1:
@@ -371,7 +371,7 @@ def shared_profile(task: Task, share: tuple[int, int], gather: Callable[[Int64],
         run = slice(int(cuts[rank]), int(cuts[rank + 1]))
         query: Samples[Source] = Samples(Array(pair.query.embeddings.whole()[run]), pair.query.labels[run])
         itself = np.arange(run.start, run.stop) if pair.gallery is None else None
-        mine = task.with_rows(Pair(query, pair.gallery or pair.query), itself).profile
+        mine = with_rows(task, Pair(query, pair.gallery or pair.query), itself).profile
         of_queries = np.stack([np.diff(mine.offsets), mine.n_ranked, mine.n_relevant], axis=1)
         of_groups = np.stack([mine.closer, mine.closer_relevant, mine.tied, mine.tied_relevant], axis=1)
     n_group, n_ranked, n_relevant = np.concatenate(gather(of_queries)).T

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from deadheat.engine.counting.scored import profile_lists
 from deadheat.engine.literals import ScoreTiesName
+from deadheat.engine.sources.keyed import profile_lists
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidValueError, UndefinedError

@@ -14,25 +14,26 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.engine.counting.judged import unique_ids
 from deadheat.engine.distances.columns import Columns
+from deadheat.engine.sources.judged import unique_ids
 from deadheat.engine.task import Task
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
-from deadheat.inputs.files import Layout
+from deadheat.inputs.files import FileLayout
 from deadheat.inputs.labels import labels
 from deadheat.inputs.samples import EmbeddingsLike, open_labels, open_rows
 from deadheat.inputs.trec import Checked
+from deadheat.reports.answer import Panel
 from deadheat.reports.averaging import measure_names
 from deadheat.reports.evaluating import evaluate
-from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program
+from deadheat.reports.tables import count
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import json
 from deadheat.trust.audits import findings, thresholds
-from deadheat.trust.audits.findings import Audited, Finding, share
+from deadheat.trust.audits.findings import Audited, Finding, share, table_of_ways
 
 MEASURES = ("nDCG@10", "Recall@100", "MRR")
-_IDS = Layout(labels_key="ids", label_column="ids")  # where a file has more than that
+_IDS = FileLayout(labels_key="ids", label_column="ids")  # where a file has more than that
 
 
 @plain_floats
@@ -46,7 +47,7 @@ def audit_collection(
     """Find what a collection does to every system that is evaluated on it: its documents and their judgements.
 
     It checks for relevant documents that are not there, and the ceilings that these set; queries without a relevant
-    document; equal documents under several ids, and whether they were judged alike; and grades that no document has.
+    document; equal documents under several ids, and differences in their judgements; and grades that no document has.
 
     Parameters
     ----------
@@ -85,8 +86,8 @@ def audit_collection(
         {name: result.upper for name, result in evaluate(Task.from_run(first, judged), names).items()}
         for first in (relevant, there)
     )
-    found = *_unreachable(relevant, there, best, ceilings), *_copies(judged, copy_of), *_unused_grades(judged, there)
-    return CollectionAudit(findings.most_serious_first(found), len(judged), len(copy_of), best, ceilings)
+    made = *_unreachable(relevant, there, best, ceilings), *_copies(judged, copy_of), *_unused_grades(judged, there)
+    return CollectionAudit(findings.most_serious_first(made), len(judged), len(copy_of), best, ceilings)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,16 +112,15 @@ class CollectionAudit(Audited):
     def about(self) -> str:
         return f"{count(self.n_query, 'query', 'queries')}, {count(self.n_document, 'document', 'documents')}"
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return the best values and the ceilings of the measures, in per cent."""
-        rows = {"every relevant document first": self.best, "those in the gallery first": self.ceilings}
-        cells = [[name, *(number(100 * each, decimals(digits)) for each in row.values())] for name, row in rows.items()]
-        return [Table(["measure (%)", *self.best], cells)]
+        return [
+            table_of_ways({}, {"every relevant document first": self.best, "those in the gallery first": self.ceilings})
+        ]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the findings and the values behind them, unrounded, as plain values that JSON can hold."""
-        found: dict[str, Any] = plain({**vars(self), "findings": [each.to_dict() for each in self]})
-        return {"deadheat": program(), "counts": self.counts(), **found}
+    def facts(self) -> dict[str, Any]:
+        """Return the numbers of queries and documents, the best values and the ceilings."""
+        return self.facts_of("n_query", "n_document", "best", "ceilings")
 
 
 def _opened(gallery: Any, gallery_ids: Any) -> dict[str, int]:
@@ -144,7 +144,7 @@ def _some(
     """Yield a finding on some of all documents or queries, if there are any."""
     if which:
         figures |= {kind.split()[-1]: len(which), "total": total, "which": which[: thresholds.EXAMPLES]}
-        yield Finding(name, severity, f"{share(len(which), total, kind).capitalize()} {what}", figures, advice)
+        yield findings.some(name, severity, len(which), total, kind, what, advice, **figures)
 
 
 def _unreachable(
@@ -174,7 +174,7 @@ def _unreachable(
 
 
 def _copies(judged: Checked, copy_of: Mapping[str, int]) -> Iterator[Finding]:
-    """Yield findings on documents that are equal, and on queries for which they were not judged alike."""
+    """Yield findings on documents that are equal, and on queries for which they were judged differently."""
     sizes, unjudged, otherwise = np.bincount(list(copy_of.values()), minlength=1), {}, {}
     copies, largest = [each for each, number in copy_of.items() if sizes[number] > 1], int(sizes.max())
     severity = max(findings.by_share(len(copies), len(copy_of)), "warning", key=findings.SEVERITIES.index)
@@ -185,8 +185,8 @@ def _copies(judged: Checked, copy_of: Mapping[str, int]) -> Iterator[Finding]:
     )  # fmt: skip
     for query, row in judged.items():
         grades = defaultdict(list)
-        for each in row.keys() & copy_of.keys():
-            grades[copy_of[each]].append(row[each])
+        for document in row.keys() & copy_of.keys():
+            grades[copy_of[document]].append(row[document])
         relevant = {number: of_copies for number, of_copies in grades.items() if max(of_copies) > 0}
         unjudged[query] = int(sum(sizes[number] - len(of_copies) for number, of_copies in relevant.items()))
         otherwise[query] = sum(len(of_copies) - of_copies.count(max(of_copies)) for of_copies in relevant.values())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,7 @@ from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import Task
-from deadheat.engine.ties.rule import Ties
+from deadheat.engine.task import Task, with_rows
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
@@ -124,7 +123,7 @@ class Dimensions:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RowProperties:
     """Properties of the rows of one set of embeddings; arrays hold the numbers of rows."""
 
     n: int
@@ -156,7 +155,7 @@ class Evidence:
     runs: Runs  # how the labels of what is ranked follow each other in the file
     numbered: Report | None = field(repr=False)  # on row numbers as embeddings, where labels are in some order
     nearness: Nearness | None  # of neighbouring rows there
-    parts: dict[str, Rows] = field(repr=False)  # "embeddings" and, where there is one, "gallery"
+    parts: dict[str, RowProperties] = field(repr=False)  # "embeddings" and, where there is one, "gallery"
 
     @property
     def headline(self) -> str:
@@ -173,7 +172,7 @@ def collect(task: Task, summary: SummaryOptions, seed: int) -> Evidence:
     def report_with(profile: TieProfile) -> Report:
         return report_on(profile, summary, labels=task.labels, distance=distance, threads=task.threads)
 
-    def profile_with(ties: str | Ties) -> TieProfile:
+    def profile_with(ties: Any) -> TieProfile:
         return task.replace(ties=ties, checkpoint=None).profile  # a checkpoint is of one pass, that of exact ties
 
     report = report_of(task, summary)
@@ -237,7 +236,7 @@ def _draws(task: Task, n_gallery: int, summary: SummaryOptions, seed: int) -> Ra
     )  # fmt: skip
 
 
-def _precision(distance: str, parts: dict[str, Rows]) -> float:
+def _precision(distance: str, parts: dict[str, RowProperties]) -> float:
     """Return the precision of float32 as a difference of distances; 0 for bits."""
     query, gallery = parts["embeddings"].length, parts.get("gallery", parts["embeddings"]).length
     scales = {"cosine": 1.0, "correlation": 1.0, "inner_product": query * gallery, "hamming": 0.0}
@@ -264,14 +263,14 @@ def plain_sorts(task: Task, report: Report, summary: SummaryOptions, seed: int) 
     rankings = Rankings(taken(pair.query.embeddings, queries), items.embeddings, own_options)
     labels = pair.query.labels[queries]
     shuffled = map(np.argsort, random_orders(n_gallery, thresholds.SHUFFLES, seed, _SHUFFLED))
-    places = [np.arange(n_gallery), np.arange(n_gallery)[::-1], *shuffled]
-    values = _values_of_queries(rankings, LabelRelevance(labels, items.labels), places, summary, options.threads)
+    positions = [np.arange(n_gallery), np.arange(n_gallery)[::-1], *shuffled]
+    values = _values_of_queries(rankings, LabelRelevance(labels, items.labels), positions, summary, options.threads)
     of_classes = None if task.has_several_labels else labels
     ranked = report_on(report.profile[queries], summary, labels=of_classes, threads=options.threads)
     sampled = ranked.n_query < report.n_query
     means: dict[str, list[float]] = {}
     for name, rows in values.items():
-        means[name] = [ranked.averaging.mean(row) for row in rows]
+        means[name] = [ranked._averaging.mean(row) for row in rows]
         if sampled:
             every, some = report[name], ranked[name].expected
             means[name] = [min(max(every.expected + (m - some), every.lower), every.upper) for m in means[name]]
@@ -288,7 +287,7 @@ def plain_sorts_of_zeros(task: Task, chance: Report, summary: SummaryOptions, se
     query, gallery = task.pair[:2]
     empty = Pair(zeros(query), None if gallery is None else zeros(gallery))
     # Any distance ties all of them, and Hamming's takes no numbers.
-    zero = task.with_rows(empty, task.options.exclude, distance="euclidean")
+    zero = with_rows(task, empty, task.options.exclude, distance="euclidean")
     return plain_sorts(zero, chance, summary, seed)
 
 
@@ -303,21 +302,21 @@ def _some_queries(profile: TieProfile, n_gallery: int, seed: int) -> Int64:
 
 
 def _values_of_queries(
-    rankings: Rankings, relevance: LabelRelevance, places: list[Int64], summary: SummaryOptions, threads: int
+    rankings: Rankings, relevance: LabelRelevance, positions: list[Int64], summary: SummaryOptions, threads: int
 ) -> dict[str, list[Float64]]:
-    """Return by measure, for each order, the values of all queries, (n,); an order gives the place of each item."""
-    values = {name: [np.empty(rankings.n_query) for _ in places] for name in summary.measures}
+    """Return by measure, for each order, the values of all queries, (n,); an order gives the position of each item."""
+    values = {name: [np.empty(rankings.n_query) for _ in positions] for name in summary.measures}
     n = rankings.n_gallery
     for block in rankings:
         ranked = block.items >= 0
         relevant = relevance.of(block.queries[:, None], block.items)
-        for number, place in enumerate(places):
-            keys = np.where(ranked, 2 * (block.group * n + place[block.items]) + relevant, 2 * n * n)
+        for number, position in enumerate(positions):
+            keys = np.where(ranked, 2 * (block.group * n + position[block.items]) + relevant, 2 * n * n)
             sorted_relevant = np.asarray(np.sort(keys, axis=1) & 1, dtype=np.bool_)
             profile = _without_ties(sorted_relevant, block.group >= 0)
             averaging = Averaging("query", profile.n_query)
-            found = results_of(profile, summary.measures, summary.singletons, averaging, threads)
-            for name, result in found.items():
+            results = results_of(profile, summary.measures, summary.singletons, averaging, threads)
+            for name, result in results.items():
                 values[name][number][block.queries] = result.per_query.lower
     return values
 
@@ -336,7 +335,7 @@ def _without_ties(relevant: Bool, ranked: Bool) -> TieProfile:
 # rows of the embeddings, as numbers
 
 
-def look_at(source: Source, codes: Int64, distance: str) -> Rows:
+def look_at(source: Source, codes: Int64, distance: str) -> RowProperties:
     """Return the properties of all rows, given their classes by number; under cosine positive multiples are equal.
 
     Examples
@@ -351,10 +350,10 @@ def look_at(source: Source, codes: Int64, distance: str) -> Rows:
     norms, constant, dead = _scanned(source, 1 if distance == "cityblock" else 2)
     zero, mean = norms == 0, float(np.mean(np.ldexp(norms, -20))) * 2.0**20  # a sum that cannot overflow
     column = columns.column_of_item
-    of_both, place = np.unique(column * (int(codes.max()) + 1) + codes, return_inverse=True)
+    of_both, number = np.unique(column * (int(codes.max()) + 1) + codes, return_inverse=True)
     n_equal = np.bincount(column)[column]
-    n_of_class = np.bincount(place, minlength=len(of_both))[place]  # of the equal rows
-    return Rows(
+    n_of_class = np.bincount(number, minlength=len(of_both))[number]  # of the equal rows
+    return RowProperties(
         *source.shape,
         zero=np.flatnonzero(zero),
         faint=np.flatnonzero(~zero & (norms < thresholds.PRECISION * mean)),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.engine.literals import DistanceName
-from deadheat.engine.task import Task
+from deadheat.engine.task import Task, with_rows
 from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
 from deadheat.reports.averaging import Averaging
@@ -66,7 +66,7 @@ def row_numbers(task: Task) -> Task:
         return samples._replace(embeddings=Array(numbers[:, None]))
 
     pair = Pair(numbered(query, n_gallery), None if gallery is None else numbered(gallery, n_query))
-    return task.with_rows(pair, task.options.exclude, distance="euclidean")
+    return with_rows(task, pair, task.options.exclude, distance="euclidean")
 
 
 def nearness(items: Source, classes: Int64, distance: DistanceName, threads: int) -> Nearness:

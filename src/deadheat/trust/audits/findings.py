@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deadheat.errors import printable
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
-from deadheat.reports.tables import TabularResult, count, markdown_text, plain
+from deadheat.reports.tables import count, latex_text, markdown_text, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.lazy import json
@@ -65,8 +66,8 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain Python values that JSON can hold."""
-        found: dict[str, Any] = plain(vars(self))
-        return found
+        content: dict[str, Any] = plain(vars(self))
+        return content
 
 
 def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -74,7 +75,7 @@ def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
-class Audited(TabularResult):
+class Audited(Answer):
     """Findings, the most serious first; iterating goes through them."""
 
     findings: tuple[Finding, ...]
@@ -122,8 +123,8 @@ class Audited(TabularResult):
 
     def _listed(self, form: str, written: Callable[[str], str] = str) -> Iterator[str]:
         """Yield each finding as a line: its title and its text, in this form."""
-        for each in self.findings:
-            title, text = f"{each.severity}: {each.name}.", f"{each.sentence} {each.advice}".strip()
+        for finding in self.findings:
+            title, text = f"{finding.severity}: {finding.name}.", f"{finding.sentence} {finding.advice}".strip()
             yield form.format(written(title), written(text))
 
     def to_text(self, **options: Any) -> str:
@@ -137,11 +138,20 @@ class Audited(TabularResult):
         listed = "\n".join(self._listed("- **{}** {}", markdown_text))
         return "\n\n".join([f"**{markdown_text(self.verdict())}**", *tables, listed]).rstrip() + "\n"
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return the findings as columns, a row each; their figures as JSON."""
+    def to_latex(self, **options: Any) -> str:
+        """Return the verdict, the table and the findings, for LaTeX with the package booktabs."""
+        return f"\\noindent\\textbf{{{latex_text(self.verdict())}}}\n\n{super().to_latex(**options)}"
+
+    def to_dict(self, **options: Any) -> dict[str, Any]:
+        """Return the findings and the values behind them, unrounded, as plain Python values that JSON can hold."""
+        findings = {"counts": self.counts(), "findings": [each.to_dict() for each in self], "notes": [self.verdict()]}
+        return super().to_dict(**options) | findings
+
+    def data(self, **options: Any) -> Panel:
+        """Return the findings, a row each; their figures as JSON."""
         names = ("severity", "name", "sentence", "advice")
-        figures = [json.dumps(plain(each.figures)) for each in self.findings]
-        return {name: [getattr(each, name) for each in self.findings] for name in names} | {"figures": figures}
+        columns = [Column(name, [getattr(each, name) for each in self.findings]) for name in names]
+        return Panel([*columns, Column("figures", [json.dumps(plain(each.figures)) for each in self.findings])])
 
     def _repr_html_(self) -> str:
         """Return the verdict, the table and a list of the findings, in HTML for a notebook."""
@@ -153,10 +163,11 @@ class Audited(TabularResult):
         return f"{type(self).__name__}({self.verdict()})"
 
 
-def _paragraph(found: Finding) -> str:
+def _paragraph(finding: Finding) -> str:
     """Format a finding as lines: severity and name, then sentence and advice; no line begins with a per cent sign."""
-    lines = [f"{found.severity.upper() if found.severity == 'serious' else found.severity}: {found.name}"]
-    for first, text in (("  ", found.sentence), ("  -> ", found.advice)):
+    severity = finding.severity.upper() if finding.severity == "serious" else finding.severity
+    lines = [f"{severity}: {finding.name}"]
+    for first, text in (("  ", finding.sentence), ("  -> ", finding.advice)):
         together = text.replace(" %", "\N{NO-BREAK SPACE}%")
         lines += textwrap.wrap(together, _WIDTH, initial_indent=first, subsequent_indent=" " * len(first))
     return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
@@ -191,17 +202,26 @@ def bounds(report: Report) -> dict[str, dict[str, float]]:
     return {name: {end: getattr(result, end) for end in Triple._fields} for name, result in report.items()}
 
 
+def table_of_ways(reports: Mapping[str, Report], values: Mapping[str, Mapping[str, float]]) -> Panel:
+    """Return a table with a row for each way to get the measures: reports with bounds, then single values."""
+    single = {title: {name: Triple(*[each] * 3) for name, each in row.items()} for title, row in values.items()}
+    rows: dict[str, Any] = {**reports, **single}
+    measures = next(iter(rows.values()))
+    columns = [Column(name, [row[name] for row in rows.values()], "fraction", shape="value") for name in measures]
+    return Panel([Column("measure", list(rows)), *columns], key="")
+
+
 def of_ties(report: Report, what: str, advice: str, **figures: Any) -> Iterator[Finding]:
     """Yield a finding if the way of breaking ties moves any measure; `what` names the tied items."""
     widths = {name: result.upper - result.lower for name, result in report.items()}
     name, width = worst(widths)
     if width <= 0:
         return
-    found, about = report[name], report.ties
+    result, about = report[name], report.ties
     yield Finding(
         "ties",
         by_move(width),
-        f"How ties are broken moves {name} {between(found.lower, found.upper)}; expected {percent(found.expected)}. "
+        f"How ties are broken moves {name} {between(result.lower, result.upper)}; expected {percent(result.expected)}. "
         f"{count(about.mixed_groups, 'tie group holds', 'tie groups hold')} relevant and irrelevant {what}, in "
         f"{count(about.queries, 'query', 'queries')}; the largest has {about.largest}.",
         {**figures, "moves": widths, **about._asdict()},
@@ -242,6 +262,19 @@ def between(low: float, high: float) -> str:
     """
     texts, width = (percent(low), percent(high)), points(high - low)
     return f"by {width}" if texts[0] == texts[1] else f"between {texts[0]} and {texts[1]} ({width})"
+
+
+def some(
+    name: str, severity: str, n: int, total: int, things: str, sentence: str, advice: str, /, **figures: Any
+) -> Finding:
+    """Return a finding about n of all things; its sentence begins with their share.
+
+    Examples
+    --------
+    >>> some("zero embeddings", "serious", 12, 48, "rows", "are zero.", "Look at the export.").sentence
+    '12 of 48 rows (25 %) are zero.'
+    """
+    return Finding(name, severity, f"{share(n, total, things).capitalize()} {sentence}", figures, advice)
 
 
 def share(n: int, total: int, what: str) -> str:

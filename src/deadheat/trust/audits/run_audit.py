@@ -15,20 +15,21 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine import exact
-from deadheat.engine.counting import unmatched
-from deadheat.engine.counting.runs import RunTables
-from deadheat.engine.task import Task
+from deadheat.engine.sources import unmatched
+from deadheat.engine.sources.run import from_run
+from deadheat.engine.sources.run_tables import RunTables
 from deadheat.engine.ties.scores import nearest_float64
 from deadheat.errors import InvalidTypeError
 from deadheat.inputs import trec
 from deadheat.inputs.predictions import read_predictions
 from deadheat.inputs.trec import Checked
 from deadheat.inputs.trec import Table as Scores
+from deadheat.reports.answer import Panel
 from deadheat.reports.averaging import Singletons
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.reports.runs import RULES, by_rule
-from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
+from deadheat.reports.tables import count, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -45,6 +46,8 @@ from deadheat.trust.audits.findings import (
     percent,
     points,
     share,
+    some,
+    table_of_ways,
     worst,
 )
 
@@ -120,14 +123,14 @@ class First:
 
     Attributes
     ----------
-    groups, found : int
+    groups, relevant_first : int
         Tie groups with both, and those in which all relevant documents stand before all others.
     likely, std : float
         The mean number of the latter in a random order, and its standard deviation.
     """
 
     groups: int
-    found: int
+    relevant_first: int
     likely: float
     std: float
 
@@ -138,9 +141,9 @@ class First:
         Examples
         --------
         >>> First.of({"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 1}})
-        First(groups=1, found=1, likely=0.3333333333333333, std=0.4714045207910317)
+        First(groups=1, relevant_first=1, likely=0.3333333333333333, std=0.4714045207910317)
         """
-        found, chances = 0, []
+        n_first, chances = 0, []
         for query, grades in judged.items():
             tied: dict[Any, list[bool]] = {}
             for document, score in scores.get(query, {}).items():
@@ -149,14 +152,14 @@ class First:
                 n = sum(marks)
                 if 0 < n < len(marks):
                     chances.append(1 / math.comb(len(marks), n))
-                    found += all(marks[:n])
+                    n_first += all(marks[:n])
         variance = math.fsum(chance * (1 - chance) for chance in chances)
-        return cls(len(chances), found, math.fsum(chances), math.sqrt(variance))
+        return cls(len(chances), n_first, math.fsum(chances), math.sqrt(variance))
 
     @property
     def beyond(self) -> float:
-        """The excess of `found` over chance, in standard deviations."""
-        return (self.found - self.likely) / self.std if self.std else 0.0
+        """The excess of `relevant_first` over chance, in standard deviations."""
+        return (self.relevant_first - self.likely) / self.std if self.std else 0.0
 
 
 def _near_ties(scores: Checked, judged: Checked, report: Report, singletons: Singletons) -> dict[str, Any]:
@@ -173,17 +176,17 @@ def _near_ties(scores: Checked, judged: Checked, report: Report, singletons: Sin
             continue
         relevant = np.fromiter((grades.get(each, 0) > 0 for each in scores[query]), np.bool_, len(values))
         places, moved = places_of(values), relevant & np.isfinite(values)
-        others, found = np.sort(places[~relevant]), places[moved]
-        within = np.searchsorted(others, found + step, "right") - np.searchsorted(others, found - step)
-        equal = np.searchsorted(others, found, "right") - np.searchsorted(others, found)
+        others, own = np.sort(places[~relevant]), places[moved]
+        within = np.searchsorted(others, own + step, "right") - np.searchsorted(others, own - step)
+        equal = np.searchsorted(others, own, "right") - np.searchsorted(others, own)
         if (within > equal).any():
             near[query] = places, moved * step
 
     def bound(end: str, side: int) -> dict[str, float]:
         moved = {query: dict(zip(scores[query], (places + side * steps).tolist(), strict=True))
                  for query, (places, steps) in near.items()}  # fmt: skip
-        found = evaluate(Task.from_run(scores | moved, judged), report.measures, singletons=singletons)
-        return {name: getattr(found[name], end) for name in report.measures}
+        results = evaluate(from_run(scores | moved, judged), report.measures, singletons=singletons)
+        return {name: getattr(results[name], end) for name in report.measures}
 
     return {"precision": precision, "queries": len(near), "lower": bound("lower", -1), "upper": bound("upper", 1)}
 
@@ -281,12 +284,12 @@ def audit_run(
     if qrels is None:
         return RunAudit(most_serious_first(_of_scores(looks)), looks, None, None, {})
     judged = trec.open_qrels(qrels)
-    task = Task.from_run(scores, judged)
+    task = from_run(scores, judged)
     report = evaluate(task, measures, singletons=singletons)
     first, near = First.of(scores, judged), _near_ties(scores, judged, report, singletons)
     rules = {rule: by_rule(rule, scores, judged, report.measures, singletons) for rule in RULES}
-    found = [*_of_ids(task.run), *_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
-    return RunAudit(most_serious_first(found), looks, report, first, rules)
+    findings = [*_of_ids(task.run), *_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
+    return RunAudit(most_serious_first(findings), looks, report, first, rules)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -318,39 +321,30 @@ class RunAudit(Audited):
     def about(self) -> str:
         return f"{count(self.looks.n_query, 'query', 'queries')} of {self.looks.n_score} scores"
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return the measures in per cent: with their bounds, and by each rule for ties where there are any."""
         if self.report is None:
             return []
-        form, names = decimals(digits), self.report.measures
-        rows = [["all ways to break ties", *(value(self.report[name], digits) for name in names)]]
-        if self.first and self.first.groups:
-            for rule, values in self.rules.items():
-                rows.append([f"ties {rule}", *(number(100 * values[name], form) for name in names)])
-        return [Table(["measure (%)", *names], rows)]
+        tied = self.first is not None and self.first.groups
+        rules = {f"ties {rule}": values for rule, values in self.rules.items()} if tied else {}
+        return [table_of_ways({"all ways to break ties": self.report}, rules)]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the findings and the values behind them, unrounded, as plain values that JSON can hold."""
-        measures = {} if self.report is None else bounds(self.report)
-        return {
-            "deadheat": program(),
-            "counts": self.counts(),
-            "scores": plain(vars(self.looks)),
-            "measures": {
-                name: plain(ends | {"rules": {rule: values[name] for rule, values in self.rules.items()}})
-                for name, ends in measures.items()
-            },
-            "findings": [each.to_dict() for each in self.findings],
+    def facts(self) -> dict[str, Any]:
+        """Return statistics of the scores, and the values of each measure."""
+        measures = {
+            name: {**ends, "rules": {rule: values[name] for rule, values in self.rules.items()}}
+            for name, ends in ({} if self.report is None else bounds(self.report)).items()
         }
+        return {"scores": plain(vars(self.looks)), "measures": plain(measures)}
 
 
 def _of_ids(run: RunTables | None) -> Iterator[Finding]:
     """Yield findings on documents that are not in the qrels, and on queries that are ranked for themselves."""
     assert run is not None
-    if (found := unmatched.documents(run)) is not None:
-        severity = "serious" if found.n == found.n_query else "warning"
-        figures = {"queries": found.n, "n_query": found.n_query}
-        yield Finding("documents not in the qrels", severity, found.sentence(advice=""), figures, unmatched.CHUNKS)
+    if (lacking := unmatched.documents(run)) is not None:
+        severity = "serious" if lacking.n == lacking.n_query else "warning"
+        figures = {"queries": lacking.n, "n_query": lacking.n_query}
+        yield Finding("documents not in the qrels", severity, lacking.sentence(advice=""), figures, unmatched.CHUNKS)
     if own := unmatched.own_queries(run):
         n_query = len(run.scores)
         figures = {"queries": len(own), "n_query": n_query}
@@ -373,13 +367,13 @@ def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, floa
             {"moves": moved, "rules": rules},
             "Do not compare with results of another rule for ties; shuffle the candidates before they are scored.",
         )
-    if first.found and first.beyond > thresholds.BEYOND_CHANCE:
+    if first.relevant_first and first.beyond > thresholds.BEYOND_CHANCE:
         yield Finding(
             "positives first",
             by_move(moved[name]),
-            f"In {share(first.found, first.groups, 'tie groups')} of relevant and irrelevant documents the file lists "
-            f"the relevant ones first; a random order would in {first.likely:.1f} ({deviations(first.beyond)} standard "
-            "deviations).",
+            f"In {share(first.relevant_first, first.groups, 'tie groups')} of relevant and irrelevant documents the "
+            f"file lists the relevant ones first; a random order would in {first.likely:.1f} "
+            f"({deviations(first.beyond)} standard deviations).",
             vars(first),
             "A stable sort rewards ties in such a file; shuffle the candidates.",
         )
@@ -417,13 +411,12 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
     """Yield findings on the scores themselves."""
     n, scores = looks.n_query, looks.n_score
     if looks.constant:
-        yield Finding(
-            "constant scores",
-            by_share(looks.constant, n),
-            f"{share(looks.constant, n, 'queries').capitalize()} have one score for all documents.",
-            {"queries": looks.constant, "n_query": n},
+        yield some(
+            "constant scores", by_share(looks.constant, n), looks.constant, n, "queries",
+            "have one score for all documents.",
             "Look for inputs that were cut off before the documents differ, or a model that failed.",
-        )
+            queries=looks.constant, n_query=n,
+        )  # fmt: skip
     if looks.tied_first:
         severity = by_share(looks.tied_first, n)
         yield Finding(
@@ -443,18 +436,17 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
         )
     for number_, n_there in ((0, looks.at_zero), (1, looks.at_one)):
         if n_there >= thresholds.SOME_ROWS * scores and n_there > 1:
-            yield Finding(
-                f"scores of exactly {number_}",
-                "warning" if n_there >= thresholds.MANY_ROWS * scores else "note",
-                f"{share(n_there, scores, 'scores').capitalize()} are exactly {number_}, the end of their range.",
-                {"scores": n_there, "n_score": scores},
+            yield some(
+                f"scores of exactly {number_}", "warning" if n_there >= thresholds.MANY_ROWS * scores else "note",
+                n_there, scores, "scores", f"are exactly {number_}, the end of their range.",
                 "If a sigmoid made them, rank by the logits: it is 1 from 17 on in float32, from 6.3 in bfloat16.",
-            )
+                scores=n_there, n_score=scores,
+            )  # fmt: skip
     if looks.dtype in ("bfloat16", "float16"):
         yield Finding(
             f"scores in {looks.dtype}",
             "warning",
             f"All {scores} scores are numbers of {looks.dtype}, which has few of them.",
             {"dtype": looks.dtype},
-            "Compute the last step in float32; in Python, dh.low_precision shows what that changes.",
+            "Compute the last step in float32; in Python, dh.compare of both runs shows what that changes.",
         )

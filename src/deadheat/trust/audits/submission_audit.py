@@ -14,15 +14,16 @@ import numpy as np
 
 from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
+from deadheat.reports.answer import Panel
 from deadheat.reports.averaging import Average, Averaging, Singletons, SummaryOptions
 from deadheat.reports.result import Result
-from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
+from deadheat.reports.tables import count, plain, value
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import all_or_none
 from deadheat.trust.audits import thresholds
-from deadheat.trust.audits.evidence import Evidence, Rows, collect
+from deadheat.trust.audits.evidence import Evidence, RowProperties, collect
 from deadheat.trust.audits.findings import (
     SEVERITIES,
     Audited,
@@ -37,6 +38,8 @@ from deadheat.trust.audits.findings import (
     percent,
     points,
     share,
+    some,
+    table_of_ways,
     worst,
 )
 
@@ -147,37 +150,26 @@ class Audit(Audited):
         against = "" if gallery is None else f" against {len(gallery.labels)}"
         return f"{count(n, 'embedding', 'embeddings')}{against} of dim {dim}, {self.evidence.report.distance}"
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return the measures in per cent: by exact distances, rounded scores, plain sorts and chance."""
-        form = decimals(digits)
-        evidence, names = self.evidence, self.evidence.report.measures
+        evidence = self.evidence
         reports = {"exact distances": evidence.report}
         reports |= {f"scores in {dtype}": report for dtype, report in evidence.rounded.items()}
-        single = self._plain_sorts() | {"chance": {name: evidence.chance[name].expected for name in names}}
-        rows = [[title, *(value(report[name], digits) for name in names)] for title, report in reports.items()]
-        rows += [[title, *(number(100 * each[name], form) for name in names)] for title, each in single.items()]
-        return [Table(["measure (%)", *names], rows)]
+        single = self._plain_sorts() | {"chance": {name: result.expected for name, result in evidence.chance.items()}}
+        return [table_of_ways(reports, single)]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the findings and the values of the table, unrounded, as plain values that JSON can hold."""
+    def facts(self) -> dict[str, Any]:
+        """Return the distance, the number of queries, and the values of the table by measure."""
         evidence = self.evidence
         values = {what: bounds(report) for what, report in {**evidence.rounded, "chance": evidence.chance}.items()}
-        sorts = self._plain_sorts()
-        return {
-            "deadheat": program(),
-            "distance": evidence.report.distance,
-            "n_query": evidence.report.n_query,
-            "counts": self.counts(),
-            "measures": {
-                name: plain(
-                    ends
-                    | {what: each[name] for what, each in values.items()}
-                    | {"plain_sort": {title: each[name] for title, each in sorts.items()}}
-                )
-                for name, ends in bounds(evidence.report).items()
-            },
-            "findings": [each.to_dict() for each in self.findings],
+        measures = {
+            name: ends
+            | {what: each[name] for what, each in values.items()}
+            | {"plain_sort": {title: each[name] for title, each in self._plain_sorts().items()}}
+            for name, ends in bounds(evidence.report).items()
         }
+        report = evidence.report
+        return {"distance": report.distance, "n_query": report.n_query, "measures": plain(measures)}
 
     def _plain_sorts(self) -> dict[str, dict[str, float]]:
         """Return the rows of values by a plain sort, if ties make any difference."""
@@ -302,17 +294,17 @@ def sample_order(evidence: Evidence) -> Iterator[Finding]:
 def chance(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding on the headline's lower bound against the value of embeddings without information."""
     name = evidence.headline
-    found, nothing, draws = evidence.report[name], evidence.chance[name], evidence.draws
-    stds = {"ties": nothing.std, "draws": math.nan if draws is None else draws.std}
-    if found.n_query == 0:
+    result, random, draws = evidence.report[name], evidence.chance[name], evidence.draws
+    stds = {"ties": random.std, "draws": math.nan if draws is None else draws.std}
+    if result.n_query == 0:
         return
-    above = found.lower - nothing.expected
+    above = result.lower - random.expected
     in_stds = {what: above / std if std > 0 else math.nan for what, std in stds.items()}
-    likely = thresholds.UNDRAWN * nothing.std if draws is None else max(nothing.std, draws.std)
+    likely = thresholds.UNDRAWN * random.std if draws is None else max(random.std, draws.std)
     beyond = above > thresholds.BEYOND_CHANCE * likely
     order = None if evidence.zero_sorts is None else evidence.zero_sorts.file[name]
     figures: dict[str, Any] = {
-        "measure": name, "lower": found.lower, "chance": nothing.expected, "std": stds,
+        "measure": name, "lower": result.lower, "chance": random.expected, "std": stds,
         "standard_deviations": in_stds, "all_zero_in_order_of_file": order,
     }  # fmt: skip
     severity, advice = (
@@ -320,13 +312,13 @@ def chance(evidence: Evidence) -> Iterator[Finding]:
         "Check what was submitted: the score does not show that it knows anything about the labels.",
     )
     if not beyond:
-        what = f"is not above chance: embeddings that know nothing get {percent(nothing.expected)}"
-    elif order is not None and order >= found.lower:
+        what = f"is not above chance: a random ranking has {percent(random.expected)}"
+    elif order is not None and order >= result.lower:
         what = f"is no more than all-zero embeddings get from a plain sort of this file, {percent(order)}"
         advice = "Shuffle the samples; as the file is sorted, a score like this needs no model."
     else:
-        severity, what, advice = "note", f"is above chance, {percent(nothing.expected)}", ""
-    sentence = f"The lower bound of {name}, {percent(found.lower)}, {what}{_how_far(in_stds)}."
+        severity, what, advice = "note", f"is above chance, {percent(random.expected)}", ""
+    sentence = f"The lower bound of {name}, {percent(result.lower)}, {what}{_how_far(in_stds)}."
     yield Finding("chance", severity, sentence, figures, advice)
 
 
@@ -347,28 +339,27 @@ def queries_in_gallery(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding on queries that find themselves."""
     n, n_query = evidence.report.n_in_gallery, evidence.report.n_query
     if n:
-        yield Finding(
-            "queries in the gallery",
-            "serious",
-            f"{share(n, n_query, 'queries').capitalize()} are in the gallery as an equal row with their label, "
-            "and find themselves.",
-            {"queries": n, "n_query": n_query},
+        yield some(
+            "queries in the gallery", "serious", n, n_query, "queries",
+            "are in the gallery as an equal row with their label, and find themselves.",
             "Leave the gallery out, or exclude from it the row that each query is (`exclude`).",
-        )
+            queries=n, n_query=n_query,
+        )  # fmt: skip
 
 
 def rows(evidence: Evidence) -> Iterator[Finding]:
     """Yield findings on the numbers in the embeddings."""
     numbers = evidence.task.options.distance != "hamming"  # or binary codes
-    for part, found in evidence.parts.items():
-        coded = not numbers or found.dimensions.quantised
-        groups = [_empty_rows(found, part), _equal_rows(found, part, coded), _poor_dimensions(found, part)]
-        for group in groups if numbers else groups[1:2]:
-            for each in group:
-                yield each if part == "embeddings" else replace(each, name=f"{each.name} in the gallery")
+    for part, properties in evidence.parts.items():
+        coded = not numbers or properties.dimensions.quantised
+        findings = [*_equal_rows(properties, part, coded)]
+        if numbers:
+            findings = [*_empty_rows(properties, part), *findings, *_poor_dimensions(properties, part)]
+        for finding in findings:
+            yield finding if part == "embeddings" else replace(finding, name=f"{finding.name} in the gallery")
 
 
-def _empty_rows(rows: Rows, part: str) -> Iterator[Finding]:
+def _empty_rows(rows: RowProperties, part: str) -> Iterator[Finding]:
     """Yield findings on rows that are zero, zero except for noise, or one number throughout."""
     if len(rows.zero):
         what = f"zero throughout ({listed(rows.zero)}) and carry no information."
@@ -385,7 +376,7 @@ def _empty_rows(rows: Rows, part: str) -> Iterator[Finding]:
         yield _of_rows(rows.constant, rows, part, "constant embeddings", "warning", what, advice)
 
 
-def _equal_rows(rows: Rows, part: str, coded: bool) -> Iterator[Finding]:
+def _equal_rows(rows: RowProperties, part: str, coded: bool) -> Iterator[Finding]:
     """Yield findings on equal rows under different labels, and under one label, where they find each other first.
 
     Codes of few levels have them by design, so they are never serious there: the finding "ties" has their effect.
@@ -399,52 +390,55 @@ def _equal_rows(rows: Rows, part: str, coded: bool) -> Iterator[Finding]:
     if n:
         what = f"equal to a row of their own class ({listed(rows.inside)}). {number}"
         advice = "Take copies of an item out; if the items differ, ask how the model comes to one embedding for all."
-        found = _of_rows(rows.inside, rows, part, "duplicates inside classes", most, what, advice, **distinct)
+        finding = _of_rows(rows.inside, rows, part, "duplicates inside classes", most, what, advice, **distinct)
         mild = "warning" if n >= thresholds.MANY_COPIES * rows.n else "note"
-        yield replace(found, severity=most if n >= thresholds.MOSTLY_COPIES * rows.n else mild)
+        yield replace(finding, severity=most if n >= thresholds.MOSTLY_COPIES * rows.n else mild)
 
 
-def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
+def _poor_dimensions(rows: RowProperties, part: str) -> Iterator[Finding]:
     """Yield findings on dimensions with one number, mostly at their largest or smallest, or with few levels."""
-    dims, dim, examples = rows.dimensions, rows.dim, slice(thresholds.EXAMPLES)
+    dims, dim, things = rows.dimensions, rows.dim, "dimensions"
     dead = np.flatnonzero(dims.dead)
     if len(dead) and rows.n > 1:
-        yield Finding(
-            "dead dimensions",
-            "warning" if len(dead) >= thresholds.DEAD_DIMENSIONS * dim else "note",
-            f"{share(len(dead), dim, 'dimensions').capitalize()} of the {part} have the same number in every row.",
-            {"dimensions": len(dead), "dim": dim, "which": dead[examples].tolist()},
+        yield some(
+            "dead dimensions", "warning" if len(dead) >= thresholds.DEAD_DIMENSIONS * dim else "note",
+            len(dead), dim, things, f"of the {part} have the same number in every row.",
             "Look for dead units or inputs that never vary, and drop these dimensions.",
-        )
+            dimensions=len(dead), dim=dim, which=dead[: thresholds.EXAMPLES].tolist(),
+        )  # fmt: skip
     stuck = np.flatnonzero(~dims.dead & (dims.levels > 2) & (dims.at_limit >= thresholds.SATURATED_ROWS))
     if len(stuck):
-        yield Finding(
-            "saturated dimensions",
-            "warning" if len(stuck) >= thresholds.SATURATED_DIMENSIONS * dim else "note",
-            f"{share(len(stuck), dim, 'dimensions').capitalize()} of the {part} are at their largest or smallest "
-            f"number in {100 * thresholds.SATURATED_ROWS:.0f} % of the rows or more.",
-            {"dimensions": len(stuck), "dim": dim, "which": stuck[examples].tolist(), "rows_looked_at": dims.n_sampled},
+        yield some(
+            "saturated dimensions", "warning" if len(stuck) >= thresholds.SATURATED_DIMENSIONS * dim else "note",
+            len(stuck), dim, things,
+            f"of the {part} are at their largest or smallest number in {100 * thresholds.SATURATED_ROWS:.0f} % of the "
+            "rows or more.",
             "Submit what comes before the sigmoid, tanh or clipping.",
-        )
+            dimensions=len(stuck), dim=dim, which=stuck[: thresholds.EXAMPLES].tolist(), rows_looked_at=dims.n_sampled,
+        )  # fmt: skip
     if dims.quantised:
         n = int(dims.few_levels.sum())
         with_zero = dims.levels + (dims.filled < dims.n_sampled)
         levels = int(np.median(with_zero[dims.few_levels]))
-        yield Finding(
-            "few levels",
-            "warning" if levels <= thresholds.VERY_FEW_LEVELS else "note",
-            f"{share(n, dim, 'dimensions').capitalize()} of the {part} have few distinct numbers: mostly {levels}.",
-            {"dimensions": n, "dim": dim, "levels": levels, "rows_looked_at": dims.n_sampled},
+        yield some(
+            "few levels", "warning" if levels <= thresholds.VERY_FEW_LEVELS else "note", n, dim, things,
+            f"of the {part} have few distinct numbers: mostly {levels}.",
             "Say that they are quantised; deadheat quantization shows what that costs.",
-        )
+            dimensions=n, dim=dim, levels=levels, rows_looked_at=dims.n_sampled,
+        )  # fmt: skip
 
 
-def _of_rows(which: Int64, rows: Rows, part: str, name: str, most: str, what: str, advice: str, **more: int) -> Finding:
+def _of_rows(
+    which: Int64, rows: RowProperties, part: str, name: str, most: str, what: str, advice: str, **more: int
+) -> Finding:
     """Return a finding on some rows, as serious as their share is, but no more than `most`."""
     severity = max(by_share(len(which), rows.n), most, key=SEVERITIES.index)
-    subject = f"{share(len(which), rows.n, 'rows').capitalize()}{'' if part == 'embeddings' else ' of the gallery'} are"
-    figures = {"rows": len(which), "n": rows.n, "which": which[: thresholds.EXAMPLES].tolist(), **more}
-    return Finding(name, severity, f"{subject} {what}", figures, advice)
+    where = "are" if part == "embeddings" else "of the gallery are"
+    examples = which[: thresholds.EXAMPLES].tolist()
+    return some(
+        name, severity, len(which), rows.n, "rows", f"{where} {what}", advice,
+        rows=len(which), n=rows.n, which=examples, **more,
+    )  # fmt: skip
 
 
 def file_order(evidence: Evidence) -> Iterator[Finding]:
@@ -476,7 +470,7 @@ def in_runs(evidence: Evidence) -> Iterator[Finding]:
     runs, sorts, name = evidence.runs, evidence.zero_sorts, evidence.headline
     if evidence.numbered is None or sorts is None:
         return
-    nothing = evidence.chance[name].expected
+    chance = evidence.chance[name].expected
     moved = max(result.upper - result.lower for result in evidence.report.values())
     yield Finding(
         "labels in order",
@@ -484,10 +478,10 @@ def in_runs(evidence: Evidence) -> Iterator[Finding]:
         f"The labels come in {count(runs.n_run, 'run', 'runs')} of one class each, for {runs.n_class} classes; "
         f"a random order has about {runs.likely:.0f}. In this order a plain stable sort gives all-zero embeddings "
         f"{name} {percent(sorts.file[name])}, and row numbers alone get {percent(evidence.numbered[name].expected)}, "
-        f"where knowing nothing gets {percent(nothing)}.",
+        f"where a random ranking has {percent(chance)}.",
         {
             "runs": runs.n_run, "classes": runs.n_class, "likely": runs.likely, "order": runs.order,
-            "all_zero": {"file": sorts.file, "reversed": sorts.backwards, "expected": nothing},
+            "all_zero": {"file": sorts.file, "reversed": sorts.backwards, "expected": chance},
             "row_numbers": bounds(evidence.numbered),
         },
         "Shuffle the samples, so that neither a sort nor an embedding profits from the order of the labels.",
@@ -496,16 +490,14 @@ def in_runs(evidence: Evidence) -> Iterator[Finding]:
 
 def without_relevant(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding on queries without a relevant item."""
-    n, n_query = evidence.report.n_singleton, evidence.report.n_query
+    n, n_query, singletons = evidence.report.n_singleton, evidence.report.n_query, evidence.report.singletons
     if n:
-        yield Finding(
-            "queries without a relevant item",
-            "warning" if n >= thresholds.MANY_SINGLETONS * n_query else "note",
-            f"{share(n, n_query, 'queries').capitalize()} have no relevant item among what is ranked; "
-            f"singletons: {evidence.report.singletons}.",
-            {"queries": n, "n_query": n_query, "singletons": evidence.report.singletons},
+        yield some(
+            "queries without a relevant item", "warning" if n >= thresholds.MANY_SINGLETONS * n_query else "note",
+            n, n_query, "queries", f"have no relevant item among what is ranked; singletons: {singletons}.",
             "State how they count: excluded, as 0 or as 1; the means differ.",
-        )
+            queries=n, n_query=n_query, singletons=singletons,
+        )  # fmt: skip
 
 
 def imbalance(evidence: Evidence) -> Iterator[Finding]:
@@ -552,6 +544,6 @@ def _further(result: Result, exact: Result) -> float:
 
 
 def _how_far(in_stds: Mapping[str, float]) -> str:
-    of = {"ties": "of random rankings", "draws": "of random embeddings"}
-    known = [f"{deviations(value)} {of[what]}" for what, value in in_stds.items() if not math.isnan(value)]
+    kinds = {"ties": "of random rankings", "draws": "of random embeddings"}
+    known = [f"{deviations(value)} {kinds[what]}" for what, value in in_stds.items() if not math.isnan(value)]
     return f" (in standard deviations: {', '.join(known)})" if known else ""

@@ -30,7 +30,7 @@ SATURATED_ROWS, SATURATED_DIMENSIONS = 0.5, 0.25
 FEW_LEVELS, VERY_FEW_LEVELS = 256, 16
 SEEN_AGAIN = 4  # times that each value must occur, on average, to call it a level
 LEVEL_DIMENSIONS = 0.5  # the share of live dimensions that have to be so: some are counts or flags in many data sets
-SAMPLE_NUMBERS = 1 << 20  # looked at for levels and saturation, in rows spread over the file
+SAMPLE_NUMBERS = 1 << 20  # examined for levels and saturation, in rows spread over the file
 
 # Queries that tie in float32 and not as real numbers, so that rounding decides their order: one in ten is a property of
 # the system, and no accident.

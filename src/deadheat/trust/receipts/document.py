@@ -194,8 +194,8 @@ def _require_schema(content: dict[str, Any]) -> None:
     """Refuse content that breaks the schema, with the place of the first violation."""
     error = next(_validator().iter_errors(content), None)
     if error is not None:
-        place = printable(error.json_path.removeprefix("$").removeprefix("."), _SHOWN)
-        raise ValueError(f"{place}{': ' if place else ''}{printable(error.message, _RULE)}")
+        path = printable(error.json_path.removeprefix("$").removeprefix("."), _SHOWN)
+        raise ValueError(f"{path}{': ' if path else ''}{printable(error.message, _RULE)}")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

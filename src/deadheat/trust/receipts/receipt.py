@@ -199,12 +199,12 @@ def _line(label: Any) -> bytes:
 # verifying
 
 
-class Difference(NamedTuple):
+class Mismatch(NamedTuple):
     """One place of a receipt that does not follow from the inputs: its name, the stated and the computed value."""
 
     name: str
     stated: str
-    found: str
+    computed: str
 
 
 @dataclass(frozen=True)
@@ -214,12 +214,12 @@ class Verification:
     Attributes
     ----------
     receipt : Receipt
-    differences : tuple of Difference
+    differences : tuple of Mismatch
         The places that do not follow from the inputs; empty for a match.
     """
 
     receipt: Receipt
-    differences: tuple[Difference, ...]
+    differences: tuple[Mismatch, ...]
 
     @property
     def matches(self) -> bool:
@@ -237,7 +237,7 @@ class Verification:
         name = printable(self.receipt.name, _SHOWN)
         verdict = f"match: {name} follows" if self.matches else f"no match: {name} does not follow"
         lines = [f"{verdict} from these inputs"]
-        lines += [f"  {place}: the receipt has {stated}, found {found}" for place, stated, found in self.differences]
+        lines += [f"  {each.name}: the receipt has {each.stated}, found {each.computed}" for each in self.differences]
         made_by = self.receipt.content.get("deadheat")
         if made_by != program():
             lines.append(f"made by deadheat {printable(str(made_by), 20)}, verified by {program()}")
@@ -290,14 +290,14 @@ def verify(receipt: Receipt | str | os.PathLike[str], task: Task) -> Verificatio
     if task.has_several_labels:
         stated["relevance"] = opened.content["options"].get("relevance", RELEVANCE[0])
     task = _as_stated(task, stated)
-    found = receipt_of(report_of(task, summary), task)
+    made = receipt_of(report_of(task, summary), task)
     stated, computed = (
         {name: part for name, part in each.content.items() if name not in ("deadheat", DIGEST)}
-        for each in (opened, found)
+        for each in (opened, made)
     )
     differences = list(_differences(stated, computed))
     if not opened.is_whole:
-        differences.append(Difference(DIGEST, "a digest of other content", "it changed after it was made"))
+        differences.append(Mismatch(DIGEST, "a digest of other content", "it changed after it was made"))
     return Verification(opened, tuple(differences))
 
 
@@ -328,13 +328,13 @@ def _ties(text: str) -> str | Ties:
     return Rounded(kind, of=detail) if detail else tie_rule(kind)
 
 
-def _differences(stated: Any, found: Any, name: str = "") -> Iterator[Difference]:
-    """Yield the places where two contents differ, in the order of the content that was found."""
-    if isinstance(stated, dict) and isinstance(found, dict):
-        for key in dict.fromkeys([*found, *stated]):
-            yield from _differences(stated.get(key), found.get(key), f"{name}.{key}" if name else key)
-    elif type(stated) is not type(found) or stated != found:
-        yield Difference(printable(name, _SHOWN), _shown(stated), _shown(found))
+def _differences(stated: Any, computed: Any, path: str = "") -> Iterator[Mismatch]:
+    """Yield the paths at which two contents differ, in the order of the computed one."""
+    if isinstance(stated, dict) and isinstance(computed, dict):
+        for key in dict.fromkeys([*computed, *stated]):
+            yield from _differences(stated.get(key), computed.get(key), f"{path}.{key}" if path else key)
+    elif type(stated) is not type(computed) or stated != computed:
+        yield Mismatch(printable(path, _SHOWN), _shown(stated), _shown(computed))
 
 
 def _shown(value: Any) -> str:

@@ -17,26 +17,26 @@ struct Intervals {
 
 /// Single items: their rows, intervals near which they may be (−1 if none is known), scores, errors and weights.
 struct Items {
-    Span<const std::int64_t> rows;
-    Span<const std::int64_t> guess;
+    Int64s rows;
+    Int64s guess;
     Span<const double> scores, errors;
-    Span<const std::int64_t> weights;
+    Int64s weights;
 };
 
-struct OpenItemLoops {
+struct UndecidedLoops {
     /// Count single items between the cuts of their rows, `each` cuts to an interval.
     ///
     /// If an item may lie in an interval, its pair is listed: cuts[0, p] becomes its number, and between cuts[1, p] and
     /// cuts[2, p] is the number of cuts that it is above. Returns how many there are.
-    Index (*place_pairs)(Items items, Intervals intervals, Index each, Matrix<std::int64_t> cuts);
+    Index (*place_pairs)(Items items, Intervals intervals, Index per_interval, Matrix<std::int64_t> cuts);
 };
 
-DEADHEAT_DECLARE_LOOPS(OpenItemLoops, open_item_loops)
+DEADHEAT_DECLARE_LOOPS(UndecidedLoops, undecided_loops)
 
-/// From which interval to which an open item may lie, by its slot and the edges of its row: intervals that overlap have an
-/// edge in common.
+/// From which interval to which an undecided item may lie, by its slot and the edges of its row: intervals that overlap have
+/// an edge in common.
 template <class T>
-std::pair<Index, Index> intervals_of_open(Index slot, const T *edges, Span<const double> low) {
+std::pair<Index, Index> intervals_of_slot(Index slot, const T *edges, Span<const double> low) {
     constexpr double PADDING = std::numeric_limits<double>::infinity();
     Index first = slot / 2, last = slot / 2 + 1;
     while (first > 0 && !(edges[2 * first - 1] < edges[2 * first])) --first;

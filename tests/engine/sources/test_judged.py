@@ -1,4 +1,4 @@
-"""Relevance that was judged: the profile of embeddings is that of their exact scores, whoever is relevant to whom."""
+"""Relevance that was judged: the profile of embeddings is that of their exact scores, for all judgements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from keyed import in_many_portions
+from engine.counting.keyed import in_many_portions
 
 from deadheat import Task, TieProfile, Tolerance, evaluate
 
@@ -39,9 +39,9 @@ SCORES = {
 def test_profile_of_exact_scores(n_grade: int, distance: str) -> None:
     for seed in range(20):
         queries, gallery, qrels, query_ids, gallery_ids, judged = case(seed, n_grade)
-        found = Task.from_judged(queries, gallery, qrels, query_ids, gallery_ids, distance=distance).profile
-        assert found == Task.from_scores(SCORES[distance](queries, gallery), judged).profile, seed
-        assert found.query_ids == tuple(query_ids)
+        result = Task.from_judged(queries, gallery, qrels, query_ids, gallery_ids, distance=distance).profile
+        assert result == Task.from_scores(SCORES[distance](queries, gallery), judged).profile, seed
+        assert result.query_ids == tuple(query_ids)
 
 
 def large(seed: int, n_query: int, n_gallery: int, n_grade: int) -> tuple[Any, ...]:
@@ -65,8 +65,8 @@ def test_workers_count_the_same(n_grade: int, ties: str, monkeypatch: pytest.Mon
     given = {"distance": "euclidean", "ties": ties, "exclude": case[3:], "junk": junk}
     alone = Task.from_judged(*case, **given).profile
     with ThreadPoolExecutor(2) as threads:
-        found = Task.from_judged(*case, **given, executor=threads).profile
-    assert (found.digest(), found.query_ids) == (alone.digest(), alone.query_ids)
+        result = Task.from_judged(*case, **given, executor=threads).profile
+    assert (result.digest(), result.query_ids) == (alone.digest(), alone.query_ids)
 
 
 def test_processes_count_the_same_in_two_portions(tmp_path: Path) -> None:
@@ -74,10 +74,10 @@ def test_processes_count_the_same_in_two_portions(tmp_path: Path) -> None:
     np.save(tmp_path / "gallery.npy", gallery)
     alone = Task.from_judged(queries, gallery, *rest).profile
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
-        told: list[int] = []
-        given = {"executor": executor, "progress": lambda done, total: told.append(done)}
+        reported: list[int] = []
+        given = {"executor": executor, "progress": lambda done, total: reported.append(done)}
         assert Task.from_judged(queries, tmp_path / "gallery.npy", *rest, **given).profile == alone
-    assert told == [0, 996 * 1000, 996 * 2000]  # four queries have nothing here
+    assert reported == [0, 996 * 1000, 996 * 2000]  # four queries have nothing here
 
 
 def test_nothing_is_relevant_for_workers_either() -> None:
@@ -125,8 +125,8 @@ def test_junk_and_exclude_are_neither_ranked_nor_relevant(n_grade: int, form: st
         alone = np.zeros_like(mask)
         alone[own >= 0, own[own >= 0]] = True
         for given, left_out in zip(cases, (mask, alone, both), strict=True):
-            found = Task.from_judged(queries, gallery, qrels, query_ids, gallery_ids, distance="euclidean", **given)
-            assert counted(found.profile) == by_hand(SCORES["euclidean"](queries, gallery), judged, left_out), seed
+            result = Task.from_judged(queries, gallery, qrels, query_ids, gallery_ids, distance="euclidean", **given)
+            assert counted(result.profile) == by_hand(SCORES["euclidean"](queries, gallery), judged, left_out), seed
 
 
 def by_hand(scores: Any, judged: Any, left_out: Any) -> list[Any]:
@@ -196,10 +196,10 @@ def test_empty_lists_of_junk_are_none() -> None:
 
 def test_what_is_not_in_the_gallery_counts() -> None:
     qrels = {"q": {"a": 1, "elsewhere": 2}, "not embedded": {"a": 1}}
-    found = Task.from_judged([[1.0]], [[1.0], [1.0]], qrels, ["q"], ["a", "b"]).profile
-    assert found.relevant_by_grade is not None
-    assert (found.n_relevant.tolist(), found.relevant_by_grade.tolist()) == ([2], [[1, 1]])
-    assert evaluate(found, "Recall@2")["Recall@2"].expected == 0.5
+    result = Task.from_judged([[1.0]], [[1.0], [1.0]], qrels, ["q"], ["a", "b"]).profile
+    assert result.relevant_by_grade is not None
+    assert (result.n_relevant.tolist(), result.relevant_by_grade.tolist()) == ([2], [[1, 1]])
+    assert evaluate(result, "Recall@2")["Recall@2"].expected == 0.5
 
 
 def test_coarse_ties_and_tolerances() -> None:

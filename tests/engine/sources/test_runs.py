@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from keyed import assert_as_oracle, groups_of, queries_of
+from engine.counting.keyed import assert_as_oracle, groups_of, queries_of
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.profiles.parts import at_level
@@ -179,8 +179,8 @@ def test_level_of_relevance() -> None:
         assert task.profile == Task.from_scores(scores, grades).profile
         assert at_level(task.profile, rel).digest() == above.digest()
         if rel < 4:
-            (found,) = evaluate(task, "AP").values()
-            assert_array_equal(found.per_query, evaluate(above, "AP")["AP"].per_query)
+            (result,) = evaluate(task, "AP").values()
+            assert_array_equal(result.per_query, evaluate(above, "AP")["AP"].per_query)
     assert_array_equal(at_level(Task.from_run(RUN_TABLE, QRELS_TABLE, rel=2).profile, 2).n_relevant, [1, 0, 0])
 
 
@@ -220,8 +220,10 @@ def test_only_queries_in_both() -> None:
 )  # fmt: skip
 def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> None:
     run = {"q": dict(zip("abc", scores, strict=False))}
-    found = [Task.from_run(run, {"q": {"a": 1}}, ties=ties).profile.tied[0] for ties in ("exact", "float32", "float16")]
-    assert found == tied
+    result = [
+        Task.from_run(run, {"q": {"a": 1}}, ties=ties).profile.tied[0] for ties in ("exact", "float32", "float16")
+    ]
+    assert result == tied
 
 
 @pytest.mark.parametrize(

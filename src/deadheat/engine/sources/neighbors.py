@@ -1,4 +1,4 @@
-"""Tie profiles of the output of a vector index: the nearest neighbours of each query, without all other items.
+"""`from_neighbors`: the output of a vector index, the nearest neighbours of each query without all other items.
 
 Items that were not returned come after those that were, in unknown order. They are one last group, from which lower and
 upper follow as from a tie; but it is no tie, and a value that depends on it has no expectation. An item that was not
@@ -11,24 +11,27 @@ returned may also have the score of the last one that was, so items with that sc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from deadheat.engine.counting import unmatched
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import looked_up, pair_groups
-from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources import unmatched
+from deadheat.engine.sources.counted import CountedTask, SourceCounts
+from deadheat.engine.sources.keyed import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, codes, conversion, item_ids, source
 from deadheat.inputs.label_sets import LabelSets, as_sets
-from deadheat.inputs.samples import open_labels, open_pair, open_rows
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_labels, open_pair, open_rows
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int64, offsets_of
 from deadheat.support.floats import plain_floats
@@ -38,72 +41,181 @@ _JUNK = -1  # the grade of the query itself
 
 
 @plain_floats
-def profile_neighbors(
-    ids: Any, scores: Any, labels: Any, gallery_labels: Any, *, relevant: Any, n_gallery: Any, gallery_ids: Any,
-    order: Any, counts: Any, exclude: Any, cut_ties: Any, embeddings: Any, gallery: Any, distance: Any, query_ids: Any,
-) -> tuple[TieProfile, Any, list[str]]:  # fmt: skip
-    """Count the tie groups of returned neighbors, from the arguments of `deadheat.Task.from_neighbors`, unchecked.
+def from_neighbors(
+    ids: Any,
+    scores: Any = None,
+    labels: LabelsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    relevant: Sequence[Collection[Any] | Mapping[Any, int]] | None = None,
+    n_gallery: int | None = None,
+    gallery_ids: ArrayLike | None = None,
+    order: Literal["descending", "ascending"] = "descending",
+    counts: ArrayLike | None = None,
+    exclude: Any = None,
+    cut_ties: bool = True,
+    embeddings: EmbeddingsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
+    distance: DistanceName = "cosine",
+    query_ids: Sequence[str] | None = None,
+) -> CountedTask:
+    """Make a task of the neighbours that a vector index returned; all other items are in unknown order.
 
-    The labels of the queries, where they have one each, and remarks for a report come with them.
+    Parameters
+    ----------
+    ids : (n_query, k) integers, or a list of rows of integers or strings
+        The items returned: rows of the gallery, or ids that `gallery_ids` lists. The integer -1, with which faiss
+        fills short rows, is nothing. No item comes twice in a row.
+    scores : (n_query, k) array, or a list of rows
+        The scores, or distances, of these items, best first in every row; anything where the id is -1. By
+        default `embeddings` and `gallery` must be given.
+    labels : (n_query,) integers or strings, optional
+        Items with the label of a query are relevant to it. An array, a path, a pattern, or a list of paths; or
+        several labels a row, of which an item must share one.
+    gallery_labels : (n_gallery,) integers or strings, optional
+        In any form that `labels` can have.
+    relevant : sequence of collections, optional
+        In place of labels: for each query the ids that are relevant, or a dictionary from ids to grades, of which 0
+        and less are irrelevant. It needs `n_gallery` or `gallery_ids`.
+    n_gallery : int, optional
+        The number of items in the gallery. By default as many as `gallery_labels`, `gallery_ids` or `gallery` has.
+    gallery_ids : (n_gallery,) integers or strings, optional
+        The id of each item. By default ids are rows of the gallery, or, with `relevant`, anything. An id in
+        `relevant` that is not among them counts in `n_relevant` and is never found, as in a TREC run.
+    order : {"descending", "ascending"}
+        Whether the best score is the highest, or, as for distances, the lowest.
+    counts : (n_query,) integers, optional
+        The number of entries of each row that count, as usearch returns it. By default all but -1.
+    exclude : (n_query,) ids, optional
+        The id of each query itself, where it is in the gallery; -1, or None in a list, for none. It is not ranked.
+        Ask the index for one neighbour more.
+    cut_ties : bool
+        Whether an item that was not returned may have the score of the last one that was, as in any k nearest.
+        False where none does: after a range search, or where scores are known to differ.
+    embeddings : (n_query, dim) array of floats, integers or bool, optional
+        The queries themselves, in place of `scores`: returned items are then ranked by their exact distances, not
+        by scores that the index rounded, and tie if these are equal. Of NumPy, PyTorch, JAX or CuPy, a frame, the
+        path of a file, a pattern, or a list of paths.
+    gallery : (n_gallery, dim) array, optional
+        The items themselves, in any form that `embeddings` can have.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation"}
+        Of embeddings and gallery, as in `Task`.
+    query_ids : sequence of str, optional
+        Names of the queries, for the profile.
+
+    Returns
+    -------
+    CountedTask
+        With `n_ordered`, unless everything was returned.
+
+    Notes
+    -----
+    Ties: items tie when their scores are the same number. Items that were not returned are one group after all
+    others; it includes, under `cut_ties`, those with the score of the last one returned. Lower and upper hold for
+    every complete ranking that begins as the index does: to know P@10 and Hit@10, ask for 11 neighbours, so that
+    the tenth is not the last. Expected is the mean over the ties among the returned items. **Undefined:** expected
+    is NaN for a query whose value depends on items that were not returned, and so is then the mean.
+
+    An approximate index may miss an item that is closer than one it returned. Here the ranking is that of the
+    index; `deadheat.index_recall` measures what it misses.
+
+    Examples
+    --------
+    Two of five items were returned, a relevant and an irrelevant one, and another relevant item was not. It may be
+    anywhere from rank 2, as it may tie with the last one returned, to rank 5:
+
+    >>> profile = from_neighbors([[3, 1]], [[0.9, 0.5]], relevant=[{3, 4}], n_gallery=5).profile
+    >>> profile.closer, profile.tied, profile.n_ordered
+    (array([0, 1]), array([1, 4]), array([1]))
+    >>> from deadheat.measures import per_query
+    >>> print(*(f"{value[0]:.2f}" for value in per_query(profile, "AP")))
+    0.70 nan 1.00
+    >>> print(*(f"{value[0]:.2f}" for value in per_query(profile, "P@1")))
+    1.00 1.00 1.00
     """
-    checks.choice(order, ("descending", "ascending"), "order")
-    checks.flag(cut_ties, "cut_ties")
     if len({value is None for value in (embeddings, gallery)}) > 1 or (scores is None) != (embeddings is not None):
         raise InvalidValueError("scores", "must be given, or embeddings and gallery in place of them")
-    rows = item_ids.id_rows(ids, "ids")
-    there = item_ids.filled(rows, counts, "counts")
-    returned = rows.take(there)
-    n_query, exact = len(rows.lengths), None
-    remarks: list[str] = []
-    if embeddings is not None:
-        sources = open_rows(embeddings, "embeddings"), open_rows(gallery, "gallery")
-        exact = distance_registry.make(distance, *sources, True)
-        remarks += codes.remarks(exact.name, *sources)
-        if exact.n_query != n_query:
-            rule = f"must have a row for each row of ids, but have {exact.n_query} for {n_query}"
-            raise InvalidValueError("embeddings", rule)
     if (labels is None) != (gallery_labels is None) or (labels is None) == (relevant is None):
         rule = "must be given together, or relevant in place of both"
         raise InvalidValueError("labels and gallery_labels", rule)
+    rows = item_ids.id_rows(ids, "ids")
+    there = item_ids.filled(rows, counts, "counts")
+    returned, n_query, closeness = rows.take(there), len(rows.lengths), _Closeness(None, None)
+    if embeddings is not None:
+        sources = open_rows(embeddings, "embeddings"), open_rows(gallery, "gallery")
+        if len(sources[0]) != n_query:
+            rule = f"must have a row for each row of ids, but have {len(sources[0])} for {n_query}"
+            raise InvalidValueError("embeddings", rule)
+        closeness = _Closeness(None, sources)
     itself = _own_ids(exclude, n_query)
     of_items = None if gallery_labels is None else as_sets(open_labels(gallery_labels, "gallery_labels"))
-    items = _Gallery.of(n_gallery, gallery_ids, of_items, None if exact is None else exact.n_gallery)
+    items = _GivenGallery.of(n_gallery, gallery_ids, of_items, len(closeness.rows[1]) if closeness.rows else None)
     if of_items is None:
         known = _as_given(returned, relevant, items, itself)
     else:
         known = _by_label(returned, labels, of_items, items, itself)
     item_ids.require_distinct(returned, known.codes, "ids")
-    if exact is None:
+    if not closeness.rows:
         given = returned._replace(values=item_ids.score_rows(scores, rows, "scores")[there])
-        keys = _ordered_keys(given, order)
-    else:
-        keys = -pair_groups(exact, returned.row, known.codes)
-    names = (
-        None if query_ids is None else tuple(map(str, checks.listed(query_ids, "query_ids", "a name for each query")))
-    )
-    if names is not None and len(names) != n_query:
+        closeness = _Closeness(given, None)
+    opened = _ReturnedItems(returned, known, closeness, _names(query_ids, n_query))
+    return CountedTask("neighbors", opened, {"order": order, "cut_ties": cut_ties, "distance": distance})
+
+
+def _names(query_ids: Any, n_query: int) -> tuple[str, ...] | None:
+    if query_ids is None:
+        return None
+    names = tuple(map(str, checks.listed(query_ids, "query_ids", "a name for each query")))
+    if len(names) != n_query:
         raise InvalidValueError("query_ids", f"must have one entry per query, but got {len(names)} for {n_query}")
-    found = known.unmatched
-    if found is not None and names is not None:
-        found = found._replace(query=names[found.query])
-    remarks += [] if found is None else [found.sentence("ids", "relevant")]
-    return _profile(returned, keys, known, cut_ties, names), known.labels, remarks
+    return names
+
+
+class _Closeness(NamedTuple):
+    """The scores of returned items, or the rows of queries and gallery."""
+
+    scores: item_ids.Rows | None
+    rows: tuple[source.Source, source.Source] | None
+
+
+class _ReturnedItems(NamedTuple):
+    returned: item_ids.Rows
+    known: _Known
+    closeness: _Closeness
+    names: tuple[str, ...] | None
+
+    def counts(self, *, order: str, cut_ties: Any, distance: Any) -> SourceCounts:
+        checks.choice(order, ("descending", "ascending"), "order")
+        checks.flag(cut_ties, "cut_ties")
+        remarks: list[str] = []
+        if self.closeness.scores is not None:
+            keys = _ordered_keys(self.closeness.scores, order)
+        elif self.closeness.rows is not None:
+            exact = distance_registry.make(distance, *self.closeness.rows, True)
+            remarks += codes.remarks(exact.name, *self.closeness.rows)
+            keys = -pair_groups(exact, self.returned.row, self.known.codes)
+        lacking = self.known.unmatched
+        if lacking is not None:
+            lacking = lacking if self.names is None else lacking._replace(query=self.names[lacking.query])
+            remarks.append(lacking.sentence("ids", "relevant"))
+        profile = _profile(self.returned, keys, self.known, cut_ties, self.names)
+        return SourceCounts(profile, labels=self.known.labels, remarks=tuple(remarks), knows_gallery=True)
 
 
 def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
     """Return the keys of scores, which must be finite and best first in each row."""
     row, values = scores.row, scores.values
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        place = int(np.argmin(np.isfinite(values)))
-        raise InvalidValueError("scores", f"must be finite, but query {row[place]} has {values[place]}")
+        first = int(np.argmin(np.isfinite(values)))
+        raise InvalidValueError("scores", f"must be finite, but query {row[first]} has {values[first]}")
     keys = keys_of(values, order)
     wrong = np.flatnonzero((row[1:] == row[:-1]) & (keys[1:] > keys[:-1]))
     if len(wrong):
         here, falling = wrong[0], order == "descending"
         rule = f'must be best first in every row, and order="{order}" says that the best is the '
-        came = f"query {row[here]} has {values[here]} before {values[here + 1]}"
+        actual = f"query {row[here]} has {values[here]} before {values[here + 1]}"
         hint = 'order="ascending" is for distances' if falling else 'order="descending" is for similarities'
-        raise InvalidValueError("scores", f"{rule}{'highest' if falling else 'lowest'}, but {came}; {hint}")
+        raise InvalidValueError("scores", f"{rule}{'highest' if falling else 'lowest'}, but {actual}; {hint}")
     return keys
 
 
@@ -121,13 +233,13 @@ def _profile(
     ordered = count_keys(
         returned.matrix(keys, 0)[None], returned.matrix(np.where(in_rest, _JUNK, judged.grades), _JUNK), grade_values
     )
-    found = np.zeros_like(judged.relevant)  # among what is ordered
-    np.add.at(found, np.repeat(np.arange(n_query), ordered.n_group), ordered.by_grade)
-    rest_by_grade = judged.in_gallery - found
+    ahead = np.zeros_like(judged.relevant)  # among what is ordered
+    np.add.at(ahead, np.repeat(np.arange(n_query), ordered.n_group), ordered.by_grade)
+    rest_by_grade = judged.in_gallery - ahead
     rest = missing + np.bincount(query[in_rest], minlength=n_query)
     for wrong in np.flatnonzero((missing < 0) | (rest_by_grade.sum(axis=1) > rest))[:1]:
-        came = f"query {wrong} has more: those returned, and those that are relevant and were not"
-        raise InvalidValueError("n_gallery", f"must be the number of items there are, but {came}")
+        actual = f"query {wrong} has more: those returned, and those that are relevant and were not"
+        raise InvalidValueError("n_gallery", f"must be the number of items there are, but {actual}")
     whole = _with_rest(ordered, rest, rest_by_grade, judged.n_ranked)
     profile = assemble([whole], grade_values, judged.relevant, names, judged.gains)
     if not rest.any():
@@ -148,9 +260,9 @@ def _returned(query: Int64, grades: Int64, judged: _Known) -> Int64:
 def _with_rest(ordered: KeyedGroups, rest: Int64, rest_by_grade: Int64, n_ranked: Int64) -> KeyedGroups:
     """Append to the groups of every query its unordered rest, if a relevant item is in it."""
     relevant = rest_by_grade.sum(axis=1)
-    found = np.zeros(len(rest), dtype=np.int64)
-    np.add.at(found, np.repeat(np.arange(len(rest)), ordered.n_group), ordered.groups[:, 3])
-    last = np.column_stack([n_ranked - rest, found, rest, relevant])
+    ahead = np.zeros(len(rest), dtype=np.int64)
+    np.add.at(ahead, np.repeat(np.arange(len(rest)), ordered.n_group), ordered.groups[:, 3])
+    last = np.column_stack([n_ranked - rest, ahead, rest, relevant])
     has = relevant > 0
     ends = offsets_of(ordered.n_group)[1:][has]
     return KeyedGroups(
@@ -176,13 +288,13 @@ class _Known(NamedTuple):
     unmatched: unmatched.Unmatched | None = None
 
 
-class _Gallery(NamedTuple):
+class _GivenGallery(NamedTuple):
     size: int
     ids: Any  # as they were given; None where ids are rows, or anything
     as_rows: bool  # whether ids must be rows, where they are not listed
 
     @classmethod
-    def of(cls, n_gallery: Any, ids: Any, gallery_labels: Any, n_row: int | None) -> _Gallery:
+    def of(cls, n_gallery: Any, ids: Any, gallery_labels: Any, n_row: int | None) -> _GivenGallery:
         """Return the gallery as the caller describes it; `n_row` counts rows of embeddings, if there are any."""
         sizes = {"gallery": n_row}
         sizes |= {"gallery_labels": None if gallery_labels is None else _n_row(gallery_labels, "gallery_labels")}
@@ -193,8 +305,8 @@ class _Gallery(NamedTuple):
         if not known:
             raise InvalidValueError("relevant", "needs n_gallery, or gallery_ids")
         if len(set(known.values())) > 1:
-            came = ", ".join(f"{name} {size}" for name, size in known.items())
-            raise InvalidValueError(" and ".join(known), f"must be of one size, but are: {came}")
+            actual = ", ".join(f"{name} {size}" for name, size in known.items())
+            raise InvalidValueError(" and ".join(known), f"must be of one size, but are: {actual}")
         return cls(next(iter(known.values())), ids, n_row is not None or gallery_labels is not None)
 
     def rows(self, ids: item_ids.Rows, name: str, missing: bool = True) -> Int64:
@@ -210,10 +322,10 @@ def _n_row(values: Any, name: str) -> int:
 
 
 def _by_label(
-    returned: item_ids.Rows, labels: Any, gallery_labels: Any, gallery: _Gallery, itself: item_ids.Rows
+    returned: item_ids.Rows, labels: Any, gallery_labels: Any, gallery: _GivenGallery, itself: item_ids.Rows
 ) -> _Known:
     n_query, n = len(returned.lengths), gallery.size
-    unused = [source.Array(np.broadcast_to(np.False_, (size, 1))) for size in (n_query, n)]  # no row is looked at
+    unused = [source.Array(np.broadcast_to(np.False_, (size, 1))) for size in (n_query, n)]  # no row is examined
     names = "ids", "labels", "the gallery", "gallery_labels"
     of_query, of_items = open_pair(unused[0], labels, unused[1], gallery_labels, names=names)[:2]
     relevance = LabelRelevance(of_query.labels, (of_items or of_query).labels)
@@ -227,7 +339,7 @@ def _by_label(
     return _Known(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None], labels=known)
 
 
-def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself: item_ids.Rows) -> _Known:
+def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _GivenGallery, itself: item_ids.Rows) -> _Known:
     listed, grade = _listed(relevant, len(returned.lengths))
     if gallery.ids is not None or gallery.as_rows:
         codes = gallery.rows(returned, "ids", missing=False)
@@ -252,15 +364,15 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     pairs = of_query[known] * n_code + of_listed[known]
     grades = looked_up(pairs, grade[known], query * n_code + codes, 0)
     grades[codes == own[query]] = _JUNK
-    found = unmatched.of_ids(returned, codes, listed, every_listed, grades > 0)
-    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains, unmatched=found)
+    lacking = unmatched.of_ids(returned, codes, listed, every_listed, grades > 0)
+    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains, unmatched=lacking)
 
 
 def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Array]:
     given = checks.listed(relevant, "relevant", "a collection of ids for each query")
     if len(given) != n_query:
-        came = f"but got {len(given)} for {n_query} queries"
-        raise InvalidValueError("relevant", f"must have one entry per query, {came}")
+        actual = f"but got {len(given)} for {n_query} queries"
+        raise InvalidValueError("relevant", f"must have one entry per query, {actual}")
     rows, grades = [_distinct(row) for row in given], []
     listed = item_ids.id_rows(rows, "relevant")
     for row, distinct in zip(given, rows, strict=True):

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.runs import RunTables
+from deadheat.engine.sources.run_tables import RunTables
 from deadheat.inputs.item_ids import Rows
 from deadheat.inputs.trec import Checked
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
 
-CHUNKS = "Ids must be spelled alike in both; for ids of chunks, documents= (--documents) gives the document of each."
-SPELLING = "Ids must be spelled alike in both."
+CHUNKS = "Ids must be spelled the same in both; for ids of chunks, documents= (--documents) gives the document of each."
+SPELLING = "Ids must be spelled the same in both."
 
 
 class Unmatched(NamedTuple):
@@ -51,8 +51,8 @@ class Unmatched(NamedTuple):
 
 def of_run(tables: RunTables, sides: tuple[str, str] = ("the run", "the qrels"), advice: str = CHUNKS) -> list[str]:
     """Return the remarks on the ids of a run and its qrels; mostly none."""
-    found, own = documents(tables), own_queries(tables)
-    remarks = [] if found is None else [found.sentence(*sides, advice)]
+    lacking, own = documents(tables), own_queries(tables)
+    remarks = [] if lacking is None else [lacking.sentence(*sides, advice)]
     return remarks + ([" ".join(about_own(len(own), len(tables.scores)))] if own else [])
 
 
@@ -63,7 +63,7 @@ def documents(tables: RunTables) -> Unmatched | None:
 
     Examples
     --------
-    >>> from deadheat.engine.counting.runs import RunOptions
+    >>> from deadheat.engine.sources.run_tables import RunOptions
     >>> documents(RunTables.of({"q": {"d1.txt": 1}}, {"q": {"d1": 1}}, RunOptions()))
     Unmatched(n=1, n_query=1, query='q', returned='d1.txt', judged='d1')
     """
@@ -88,7 +88,7 @@ def own_queries(tables: RunTables) -> list[str]:
 
     Examples
     --------
-    >>> from deadheat.engine.counting.runs import RunOptions
+    >>> from deadheat.engine.sources.run_tables import RunOptions
     >>> own_queries(RunTables.of({"q": {"q": 1, "d": 0}}, {"q": {"d": 1}}, RunOptions()))
     ['q']
     """
@@ -116,8 +116,8 @@ def of_gallery(judged: Checked, query_ids: Sequence[str], gallery_ids: Sequence[
     if not len(lacking):
         return []
     first = queries[lacking[0]]
-    found = Unmatched(len(lacking), len(queries), first, gallery_ids[0], next(iter(judged[first])))
-    return [found.sentence("gallery_ids")]
+    remark = Unmatched(len(lacking), len(queries), first, gallery_ids[0], next(iter(judged[first])))
+    return [remark.sentence("gallery_ids")]
 
 
 def of_ids(returned: Rows, codes: Int64, listed: Rows, of_listed: Int64, hits: Bool) -> Unmatched | None:
@@ -147,5 +147,5 @@ def _most(counted: Bool, matched: Bool, known: Bool) -> Int64:
     lacking = counted & ~matched
     if (counted & matched).any():
         lacking &= ~known
-    found = np.flatnonzero(lacking)
-    return found if 2 * len(found) > np.count_nonzero(counted) else found[:0]
+    queries = np.flatnonzero(lacking)
+    return queries if 2 * len(queries) > np.count_nonzero(counted) else queries[:0]

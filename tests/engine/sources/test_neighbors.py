@@ -299,11 +299,11 @@ def test_a_report_says_that_it_needs_more_neighbors() -> None:
     rows, labels = rng.normal(size=(60, 4)), np.arange(60) % 3
     scores = rows @ rows.T
     np.fill_diagonal(scores, np.inf)  # as an index finds a query first
-    found = np.argsort(-scores, axis=1)[:, :12]
-    given = np.where(found == found[:, :1], 99.0, np.take_along_axis(scores, found, axis=1))
+    result = np.argsort(-scores, axis=1)[:, :12]
+    given = np.where(result == result[:, :1], 99.0, np.take_along_axis(scores, result, axis=1))
     few, enough = (
         dh.evaluate(
-            Task.from_neighbors(found[:, :k], given[:, :k], labels, labels, exclude=np.arange(60)).profile,
+            Task.from_neighbors(result[:, :k], given[:, :k], labels, labels, exclude=np.arange(60)).profile,
             ["Hit@1", "P@10"],
         )
         for k in (11, 12)
@@ -319,7 +319,7 @@ def test_a_report_says_that_it_needs_more_neighbors() -> None:
         assert missing not in str(report)
 
 
-def test_a_cut_profile_is_kept_and_taken_apart(tmp_path: Any) -> None:
+def test_a_cut_profile_is_kept_and_divided(tmp_path: Any) -> None:
     profile = cut()
     profile.save(tmp_path / "cut.npz")
     assert dh.TieProfile.load(tmp_path / "cut.npz") == profile

@@ -1,7 +1,4 @@
-"""Tie profiles of TREC runs.
-
-run, qrels ──open_both──> dictionaries ──profile_tables──> keys, grades of one query ─> groups ─> profile
-"""
+"""A run and its qrels as dictionaries, and their tie groups: keys and grades of one query after another."""
 
 from __future__ import annotations
 
@@ -13,22 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.scored import assemble, count_keys, keys_of
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.keyed import assemble, count_keys, keys_of
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import trec
 from deadheat.inputs.arrays import least_gain
-from deadheat.inputs.trec import Checked, Path, Table
+from deadheat.inputs.trec import Checked
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
-from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import fractions
 
 
 class RunOptions(NamedTuple):
-    """The options of `deadheat.Task.from_run`, checked."""
+    """The options of `from_run`, checked."""
 
     rel: float | None = None
     judged_only: bool = False
@@ -37,7 +32,9 @@ class RunOptions(NamedTuple):
     max_docs: int | None = None
 
     @classmethod
-    def checked(cls, rel: Any, judged_only: Any, complete: Any, ties: Any = EQUAL, max_docs: Any = None) -> RunOptions:
+    def checked(
+        cls, rel: Any = None, judged_only: Any = False, complete: Any = True, ties: Any = EQUAL, max_docs: Any = None
+    ) -> RunOptions:
         only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
         level = None if rel is None else least_gain(rel, "rel")
@@ -61,27 +58,20 @@ class RunTables(NamedTuple):
             options = options._replace(rel=None)
         return cls(scores, judged, [query for query in judged if options.complete or query in scores], options)
 
-    @plain_floats
     def profile(self) -> TieProfile:
         """Return the profile, with all grades, whatever ``options.rel`` is."""
         return profile_tables(self.scores, self.judged, self.queries, self.options)
 
-    @plain_floats
     def profile_of_judged_documents(self) -> TieProfile:
         """Return the profile of judged documents alone, with unretrieved irrelevant ones behind all others."""
         return profile_judged_documents(self.scores, self.judged, self.queries, self.options)
 
 
-def open_both(run: Path | Table, qrels: Path | Table, **chunks: Any) -> tuple[Checked, Checked]:
-    """Open a run and qrels, which must have a query in common; `chunks` are options of `trec.open_run`."""
-    return in_common(trec.open_run(run, **chunks), trec.open_qrels(qrels))
-
-
 def in_common(scores: Checked, judged: Checked) -> tuple[Checked, Checked]:
     """Return a run and qrels that have a query in common, and refuse others."""
     if not scores.keys() & judged.keys():
-        came = f"the run has {checks.few(scores)} and the qrels have {checks.few(judged)}"
-        raise InvalidValueError("run and qrels", f"must have a query in common, but {came}")
+        actual = f"the run has {checks.few(scores)} and the qrels have {checks.few(judged)}"
+        raise InvalidValueError("run and qrels", f"must have a query in common, but {actual}")
     return scores, judged
 
 
@@ -114,8 +104,8 @@ def profile_judged_documents(
     """Return the profile of judged documents alone, with irrelevant ones that were not retrieved behind all others."""
     profile = profile_tables(scores, judged, queries, options._replace(judged_only=True))
     irrelevant = [sum(grade == 0 for grade in judged.get(query, {}).values()) for query in queries]
-    found = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
-    return replace(profile, n_ranked=found + np.array(irrelevant, dtype=np.int64))
+    relevant = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
+    return replace(profile, n_ranked=relevant + np.array(irrelevant, dtype=np.int64))
 
 
 def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str, rule: ScoreTies) -> dict[str, Any]:
@@ -139,8 +129,8 @@ def keys_of_numbers(numbers: list[Any], ties: ScoreTies) -> Int64:
         return keys_of(ties.rounded(numbers), "descending")
     if not ties.bounds_only and set(map(type, numbers)) <= {float}:
         return keys_of(np.array(numbers, dtype=np.float64), "descending")
-    place = {number: i for i, number in enumerate(sorted(set(numbers)))}
-    return np.array([place[number] for number in numbers], dtype=np.int64)
+    position = {number: i for i, number in enumerate(sorted(set(numbers)))}
+    return np.array([position[number] for number in numbers], dtype=np.int64)
 
 
 def _with_ends(numbers: list[Any], relevant: Bool, ties: ScoreTies) -> Int64:
@@ -148,9 +138,9 @@ def _with_ends(numbers: list[Any], relevant: Bool, ties: ScoreTies) -> Int64:
     keys = keys_of_numbers(numbers, ties)[None]
     if ties.eps is None:
         return keys
-    ordered, reach = sorted(set(numbers)), fractions.Fraction(ties.eps)
+    ordered, tolerance = sorted(set(numbers)), fractions.Fraction(ties.eps)
     keys = np.repeat(keys, 3, axis=0)
     for i in np.flatnonzero(relevant):
         score = fractions.Fraction(numbers[i])
-        keys[1:, i] = bisect_left(ordered, score - reach), bisect_right(ordered, score + reach) - 1
+        keys[1:, i] = bisect_left(ordered, score - tolerance), bisect_right(ordered, score + tolerance) - 1
     return keys

@@ -1,4 +1,4 @@
-#include "counting/open_items.h"
+#include "counting/undecided.h"
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ Index first_not_above(Span<const double> high, double farthest, Index guess) {
     return guess;
 }
 
-Index place_pairs(Items items, Intervals intervals, Index each, Matrix<std::int64_t> cuts) {
+Index place_pairs(Items items, Intervals intervals, Index per_interval, Matrix<std::int64_t> cuts) {
     const Index n_interval = intervals.low.columns;
     Index n_listed = 0;
     for (std::size_t p = 0; p < items.rows.size(); ++p) {
@@ -42,12 +42,12 @@ Index place_pairs(Items items, Intervals intervals, Index each, Matrix<std::int6
         while (!few && possible < n_interval && score + error >= low[possible]) ++possible;
         if (surely == possible) {
             intervals.counts(i, 2 * surely) += weight;
-        } else if (each == 2 && error == 0 && intervals.high(i, surely) == next_number(low[surely])) {
+        } else if (per_interval == 2 && error == 0 && intervals.high(i, surely) == next_number(low[surely])) {
             intervals.counts(i, 2 * surely + 1) += weight;  // both are exact, and equal
         } else {
             cuts(0, n_listed) = static_cast<std::int64_t>(p);
-            cuts(1, n_listed) = surely * each;
-            cuts(2, n_listed) = possible * each;
+            cuts(1, n_listed) = surely * per_interval;
+            cuts(2, n_listed) = possible * per_interval;
             ++n_listed;
         }
     }
@@ -56,6 +56,6 @@ Index place_pairs(Items items, Intervals intervals, Index each, Matrix<std::int6
 
 }  // namespace
 
-extern const OpenItemLoops open_item_loops = {place_pairs};
+extern const UndecidedLoops undecided_loops = {place_pairs};
 
 }  // namespace deadheat::DEADHEAT_TARGET

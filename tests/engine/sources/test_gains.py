@@ -14,8 +14,8 @@ import pytest
 
 import deadheat as dh
 from deadheat import Task, TieProfile
-from deadheat.engine.counting.scored import profile_lists
 from deadheat.engine.profiles import parts
+from deadheat.engine.sources.keyed import profile_lists
 from deadheat.measures import per_query, std
 from deadheat.measures.discounted_gain import exponential
 
@@ -60,10 +60,10 @@ def test_every_order_of_ties(name: str) -> None:
             assert np.isnan([value[query] for value in (*values, deviation)]).all()
             continue
         orders = [o for o in itertools.permutations(range(len(row))) if [row[i] for i in o] == sorted(row)]
-        found = [Fraction(graded_queries.value(plain, [counted[i] for i in order], [])) for order in orders]
-        mean = sum(found) / len(found)
-        variance = sum((each - mean) ** 2 for each in found) / len(found)
-        for value, exact in zip(values, (min(found), mean, max(found)), strict=True):
+        result = [Fraction(graded_queries.value(plain, [counted[i] for i in order], [])) for order in orders]
+        mean = sum(result) / len(result)
+        variance = sum((each - mean) ** 2 for each in result) / len(result)
+        for value, exact in zip(values, (min(result), mean, max(result)), strict=True):
             assert graded_queries.close(value[query], exact, 2e-15)
         assert graded_queries.root_close(deviation[query], variance, 1e-12)
 
@@ -84,7 +84,7 @@ def test_wherever_relevance_is_given(tmp_path: Path) -> None:
     relevant = [qrels[query] for query in run]
     scores = [[run[query][item] for item in row] for query, row in zip(run, rows, strict=True)]
     ids = [f"q{i}" for i in range(8)], [f"d{i}" for i in range(6)]
-    found = [
+    result = [
         Task.from_scores(distances(codes), gains.astype(np.float32), order="ascending"),
         Task.from_run(run, qrels),
         *(Task.from_run(run, tmp_path / name) for name in ("qrels", "qrels.json", "test.tsv")),
@@ -92,7 +92,7 @@ def test_wherever_relevance_is_given(tmp_path: Path) -> None:
         Task.from_judged(*codes, qrels, *ids, distance="hamming"),
         Task.from_judged(*codes, tmp_path / "qrels", *ids, distance="hamming", threads=2),
     ]
-    assert {task.profile.digest() for task in found} == {profile.digest()}
+    assert {task.profile.digest() for task in result} == {profile.digest()}
     sparse = pytest.importorskip("scipy.sparse")
     for make in (sparse.csr_array, sparse.csr_matrix, sparse.coo_array):
         assert Task.from_scores(distances(codes), make(gains), order="ascending").profile == profile
@@ -128,9 +128,9 @@ def test_lists_that_were_cut(name: str) -> None:
         cut = np.where(scores[query] > values[query, -1], scores[query], -9).tolist()
         plain, counted = at_level(name, gains[query].tolist())
         orders = [o for o in itertools.permutations(range(6)) if [cut[i] for i in o] == sorted(cut, reverse=True)]
-        found = [Fraction(graded_queries.value(plain, [counted[i] for i in order], [])) for order in orders]
-        assert graded_queries.close(lower[query], min(found), 2e-15)
-        assert graded_queries.close(upper[query], max(found), 2e-15)
+        result = [Fraction(graded_queries.value(plain, [counted[i] for i in order], [])) for order in orders]
+        assert graded_queries.close(lower[query], min(result), 2e-15)
+        assert graded_queries.close(upper[query], max(result), 2e-15)
     best = per_query(profile.best_completed(), name)
     np.testing.assert_allclose(best.upper, upper, rtol=1e-15)
 

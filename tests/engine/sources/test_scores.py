@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from keyed import assert_as_oracle
+from engine.counting.keyed import assert_as_oracle
 from numpy.testing import assert_array_equal
 
-from deadheat.engine.counting import scored
-from deadheat.engine.counting.scored import profile_lists
+from deadheat.engine.sources import keyed
+from deadheat.engine.sources import scores as scored
+from deadheat.engine.sources.candidates import from_candidates
+from deadheat.engine.sources.keyed import profile_lists
 from deadheat.engine.task import Task
 from deadheat.measures import per_query
 from deadheat.support.arrays import offsets_of
@@ -51,7 +53,7 @@ def test_equals_brute_force(dtype: str) -> None:
         assert_as_oracle(Task.from_scores(scores, grades, threads=1, **options).profile, scores, grades, **options)
 
 
-SPREADS = {
+RANGES = {
     "even": lambda rng: rng.random(3000).astype(np.float32),
     "few values": lambda rng: rng.integers(-20, 20, 3000),
     "all equal": lambda rng: np.full(3000, -2.5),
@@ -63,12 +65,12 @@ SPREADS = {
 }
 
 
-@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("numbers", RANGES)
 @pytest.mark.parametrize("share", [0.001, 0.1, 0.9])
-def test_long_rows(spread: str, share: float) -> None:
+def test_long_rows(numbers: str, share: float) -> None:
     """Against counting each level on its own, in the type of the scores: levels crowded, widely spaced, equal."""
     rng = np.random.default_rng(7)
-    scores = SPREADS[spread](rng)
+    scores = RANGES[numbers](rng)
     relevant = rng.random(3000) < share
     profile = Task.from_scores(scores[None], relevant[None]).profile
     levels = np.unique(scores[relevant])[::-1]
@@ -88,8 +90,8 @@ def test_what_is_junk_may_have_any_score(dtype: str) -> None:
         for odd in (-np.inf, np.inf, np.nan):
             masked = np.where(junk, np.array(odd, dtype=dtype), scores)
             for order in ("descending", "ascending"):
-                found = Task.from_scores(masked, relevant, junk=junk, order=order).profile
-                assert found == (
+                result = Task.from_scores(masked, relevant, junk=junk, order=order).profile
+                assert result == (
                     expected if order == "descending" else Task.from_scores(-scores, relevant, junk=junk).profile
                 )
     junk = np.array([[False, False, True], [False] * 3])
@@ -249,7 +251,7 @@ def test_scores_are_compared_in_their_own_type() -> None:
 
 def test_padding_is_no_more_than_the_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """One list of 4096 items among lists of one must not make a matrix of 4096 columns for all of them."""
-    largest, counted = [], scored.count_keys
+    largest, counted = [], keyed.count_keys
     monkeypatch.setattr(scored, "count_keys", lambda keys, *more: largest.append(keys.size) or counted(keys, *more))
     lengths = np.array([1] * 1000 + [4096])
     profile_lists(np.zeros(lengths.sum()), np.ones(lengths.sum(), dtype=np.int64), lengths)
@@ -266,7 +268,10 @@ def test_links_are_matrices_with_one_relevant_item_a_row(shared: bool, with_junk
     scores = np.column_stack([positives, np.broadcast_to(negatives, (5, 9))])
     mask = np.column_stack([np.zeros(5, dtype=bool), np.broadcast_to(False if junk is None else junk, (5, 9))])
     wanted = Task.from_scores(scores, np.arange(10) == np.zeros((5, 1)), order=order, junk=mask).profile
-    assert Task.from_links(positives, negatives, order=order, junk=junk).profile == wanted
+    assert from_candidates(negatives, positive_scores=positives, order=order, junk=junk).profile == wanted
     places = rng.permutation(10)
     columns = np.full(5, places.tolist().index(0))
-    assert Task.from_candidates(scores[:, places], columns, order=order, junk=mask[:, places]).profile == wanted
+    assert (
+        from_candidates(scores[:, places], positive_columns=columns, order=order, junk=mask[:, places]).profile
+        == wanted
+    )

@@ -1,0 +1,64 @@
+"""The base of tasks: a profile, and the facts that a report on it states."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, NoReturn
+
+from numpy.typing import NDArray
+
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import InvalidTypeError
+
+_NO_FILES: dict[str, tuple[str, ...]] = {}
+
+
+class Origin(NamedTuple):
+    """The facts about a task that its report states, under the names of the report's fields."""
+
+    labels: NDArray[Any] | None  # of the queries, if they are known
+    tie_rule: str | None  # in words
+    remarks: tuple[str, ...] = ()
+    knows_gallery: bool = False  # relevant items that are in no group of the profile are not in the gallery
+    distance: str | None = None
+    source: str = ""  # the files of the embeddings
+    files: Mapping[str, tuple[str, ...]] = _NO_FILES
+    n_in_gallery: int = 0
+    n_excluded: int = 0
+    separate_gallery: bool = False
+    judged: TieProfile | None = None  # of the judged documents of a run
+    rel: float | None = None
+
+
+class Evaluable(ABC):
+    """A task, which is the first argument of every analysis: a `Task` of embeddings, or a `CountedTask`."""
+
+    is_run: ClassVar[bool] = False  # whether documents are ranked, whose usual measures are others
+    labels: NDArray[Any] | None  # of the queries, if they are known and a row has one
+    source: str  # the files of the embeddings, empty for arrays; or a word for what was ranked, such as "scores"
+    threads: int
+    remarks: tuple[str, ...]  # sentences about how the data were read, for reports
+    rel: float | None = None  # the least gain that is relevant; None for every one above 0
+
+    @property
+    @abstractmethod
+    def profile(self) -> TieProfile:
+        """The counts that every measure is computed from."""
+
+    @property
+    @abstractmethod
+    def origin(self) -> Origin:
+        """The facts that a report on this task states."""
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"a task cannot change; task.replace({name}=...) gives another one")
+
+
+def profile_of_task(task: Any, kinds: str = "a Task or a TieProfile") -> TieProfile:
+    """Return the profile of a task, or a profile itself; `kinds` says in a message what it may be."""
+    if isinstance(task, TieProfile):
+        return task
+    if not isinstance(task, Evaluable):
+        raise InvalidTypeError("task", f"must be {kinds}, but is of type {type(task).__name__}")
+    return task.profile
