@@ -97,19 +97,7 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
 }  # fmt: skip
 NO_FUNCTIONS = {"CountedTask", "Receipt", "Report", "Result", "TieProfile"}
 
-FEW: list[Any] = [
-    None,
-    -1,
-    np.nan,
-    "x",
-    b"x",
-    object(),
-    [],
-    [[1, 2], [3]],
-    {"q": {"a": "x"}},
-    np.zeros((1, 1, 1)),
-    REPORT,
-]
+FEW = [None, -1, np.nan, "x", b"x", object(), [], [[1, 2], [3]], {"q": {"a": "x"}}, np.zeros((1, 1, 1)), REPORT]
 
 
 def refusal(function: Callable[..., Any], given: dict[str, Any]) -> str:
@@ -127,7 +115,13 @@ def refusal(function: Callable[..., Any], given: dict[str, Any]) -> str:
 
 
 def parameters(function: Callable[..., Any]) -> list[str]:
-    return [each.name for each in inspect.signature(function).parameters.values() if each.kind != each.VAR_KEYWORD]
+    """Return the parameters that can be given by name."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return []
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [name for name, parameter in signature.parameters.items() if parameter.kind in by_name]
 
 
 CASES = [(function, name) for function in GOOD for name in parameters(function)]

@@ -110,7 +110,7 @@ def highest_density_interval(
     """
     chance = checks.real_number(probability, "probability")
     if not 0 < chance < 1:
-        raise InvalidValueError("probability", f"must lie above 0 and below 1, but is {probability!r}")
+        raise InvalidValueError("probability", f"must lie above 0 and below 1, but is {checks.shown(probability)}")
     places, exponent = _scaled(confidences(values, "values"), "values")
     several = checks.flag(multimodal, "multimodal")
     if density is not None:
