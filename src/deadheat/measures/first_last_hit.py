@@ -11,8 +11,8 @@ probability C(s, m) / C(t, m).
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -35,70 +35,34 @@ _MOST_SLOTS = 2**20  # in one call: some tens of milliseconds
 _CLOSED_FORM = 2**14  # slots from which on a sum of 1/rank is a difference of harmonic numbers; a loop is as exact
 
 
+@dataclass(frozen=True)
 class HitPosition(TwoSteps):
-    """A measure of the rank of the first or last relevant item, which depends on a single tie group."""
+    """A function of the rank of the first or last relevant item, by its `value` in `moments`; one tie group decides it.
 
-    @property
-    @abstractmethod
-    def value(self) -> int:
-        """The function of a slot whose expectation is taken, by its number in `moments`."""
+    0 is 1 if the first relevant item is within the cutoff, 1 one over its rank, -1 R over the rank of the last one.
+    """
 
-    @abstractmethod
-    def group(self, profile: TieProfile, query: Int64) -> Int64:
-        """Return the tie group that decides the value of each given query; each must have one."""
+    value: Literal[-1, 0, 1]
 
-    def factor(self, relevant: Int64) -> Int64:
-        """Return the factor of the function of a slot, given the numbers of relevant items."""
-        return np.ones_like(relevant)
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        groups, limit, reciprocal = kernel_arrays(profile), measure.limit, self.value == 1
+        if self.value < 0:
+            return lambda first, last: _core.inverse_penalties((first, last), groups, out)
+        return lambda first, last: _core.first_hits((first, last), groups, limit, reciprocal, out)
 
     def tied(self, profile: TieProfile, measure: Measure, query: Int64, deviation: bool, threads: int) -> Float64:
         """Return the mean, or deviation, of a function of one order statistic."""
-        group = self.group(profile, query)
+        group = profile.offsets[query] if self.value >= 0 else profile.offsets[query + 1] - 1
         k, tied = profile.closer[group], profile.tied[group]
         slots = np.clip(last_ranks(profile, measure)[query] - k, 0, tied)
         values = moments(k, tied, profile.tied_relevant[group], slots, self.value, deviation=deviation, threads=threads)
-        return self.factor(profile.n_relevant[query]) * values
-
-
-@dataclass(frozen=True)
-class FirstHit(HitPosition):
-    """The value 1 or, if `reciprocal`, one over the rank of the first relevant item; 0 if it is beyond the cutoff."""
-
-    reciprocal: bool
-
-    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        groups, limit, reciprocal = kernel_arrays(profile), measure.limit, self.reciprocal
-        return lambda first, last: _core.first_hits((first, last), groups, limit, reciprocal, out)
-
-    def group(self, profile: TieProfile, query: Int64) -> Int64:
-        return profile.offsets[query]
-
-    @property
-    def value(self) -> int:
-        return int(self.reciprocal)
+        return values if self.value >= 0 else values * profile.n_relevant[query]
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
-        discount = reciprocal_ranks(n) if self.reciprocal else np.ones(n + 1)
+        discount = reciprocal_ranks(n) if self.value else np.ones(n + 1)
+        if self.value < 0:
+            return RankSum(Counted.LAST, discount, relevant.astype(np.float64))
         return RankSum(Counted.FIRST, discount, np.ones(len(relevant)))
-
-
-class LastHit(HitPosition):
-    """The number of relevant items, R, over the rank of the last one."""
-
-    value = -1
-
-    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        groups = kernel_arrays(profile)
-        return lambda first, last: _core.inverse_penalties((first, last), groups, out)
-
-    def group(self, profile: TieProfile, query: Int64) -> Int64:
-        return profile.offsets[query + 1] - 1
-
-    def factor(self, relevant: Int64) -> Int64:
-        return relevant
-
-    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
-        return RankSum(Counted.LAST, reciprocal_ranks(n), relevant.astype(np.float64))
 
 
 class AllHits(ClosedForms):

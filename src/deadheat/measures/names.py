@@ -21,7 +21,7 @@ from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
 from deadheat.measures.expected_reciprocal_rank import ExpectedReciprocalRank
 from deadheat.measures.family import Family, Measure, key
-from deadheat.measures.first_last_hit import AllHits, FirstHit, LastHit
+from deadheat.measures.first_last_hit import AllHits, HitPosition
 from deadheat.measures.interpolated import RECALLS, Interpolated, nearest, reached
 from deadheat.measures.rank_discount import PERSISTENCE, RankBiasedPrecision
 from deadheat.support import checks
@@ -42,13 +42,13 @@ FAMILIES = [
            "hits / k, also where fewer than k items are ranked", ("precision", "prec")),
     Family("Recall", "must", "recall", Hits(factor=1.0, size=0.0, share=1.0),
            "hits / R, as in information retrieval", ("R",), choices=RECALL_OVER),
-    Family("Hit", "must", "recall", FirstHit(reciprocal=False),
+    Family("Hit", "must", "recall", HitPosition(0),
            "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k",
            ("Success", "CMC", "hits", "hit rate", "hit ratio", "HR", "rank", "accuracy", "recall any")),
     Family("All", "must", "recall", AllHits(),
            "1 if all relevant items are among the first k, else 0",
            ("all recall", "recall all", "full recall", "full support", "all evidence", "complete recall")),
-    Family("MRR", "may", "precision", FirstHit(reciprocal=True),
+    Family("MRR", "may", "precision", HitPosition(1),
            "1 over the rank of the first relevant item, 0 if that is beyond k",
            ("RR", "recip rank", "reciprocal rank", "mean reciprocal rank")),
     Family("nDCG", "may", "precision", DiscountedGain(),
@@ -65,7 +65,7 @@ FAMILIES = [
     Family("AUC", "never", "precision", Area(),
            "share of (relevant, irrelevant) pairs with the relevant item in front",
            ("ROC AUC", "AUC ROC", "AUROC", "ROC AUC score")),
-    Family("mINP", "never", "precision", LastHit(),
+    Family("mINP", "never", "precision", HitPosition(-1),
            "R over the rank of the last relevant item, 0 if one was not retrieved", ("INP",)),
     Family("bpref", "never", "precision", Preferences(),
            "mean over relevant items of 1 - min(x, R) / min(N, R): x of the N judged irrelevant items in front",
