@@ -102,17 +102,8 @@ def _power_less_one(gain: float) -> float:
     if gain.is_integer():
         return math.ldexp(1.0, int(gain)) - 1
     exact = decimal.Decimal(gain)
-    context = _context(60 + max(0, -exact.adjusted()))
-    return float(context.subtract(context.exp(context.multiply(exact, _ln2(context.prec))), 1))
-
-
-def _context(digits: int) -> decimal.Context:
-    return decimal.Context(prec=digits, rounding=decimal.ROUND_HALF_EVEN, traps=[])
-
-
-@lru_cache
-def _ln2(digits: int) -> decimal.Decimal:
-    return _context(digits).ln(2)
+    context = decimal.Context(60 + max(0, -exact.adjusted()), rounding=decimal.ROUND_HALF_EVEN, traps=[])
+    return float(context.subtract(context.exp(context.multiply(exact, context.ln(2))), 1))
 
 
 def _of_like_gains(gains: Float64, first: int, last: int) -> Iterator[tuple[int, int, Float64]]:

@@ -114,30 +114,6 @@ NOT_HERE = {  # measures of other programs, and what to do instead
 }  # fmt: skip
 
 
-_OWN = len(FAMILIES)  # rows from here on have been registered
-
-
-def add(row: Family) -> None:
-    """Add a row to the catalogue; `MeasureNameError` where one of its names is taken."""
-    taken = next((spelling for spelling in row.spellings if spelling in SPELLINGS), None)
-    if taken is not None:
-        rule = f"{row.name!r} must be a name of its own, but {taken!r} is {SPELLINGS[taken][0].name}"
-        raise MeasureNameError("name", rule)
-    FAMILIES.append(row)
-    SPELLINGS.update({spelling: (row, choice) for spelling, choice in row.spellings.items()})
-
-
-def remove(name: str) -> None:
-    """Remove a row that was added to the catalogue; `MeasureNameError` for any other name."""
-    checks.text(name, "name")
-    row = next((row for row in FAMILIES[_OWN:] if row.name == name), None)
-    if row is None:
-        raise MeasureNameError("name", f"{checks.shown(name)} must be the name of a measure that was registered")
-    FAMILIES.remove(row)
-    for spelling in row.spellings:
-        del SPELLINGS[spelling]
-
-
 def find(name: str) -> tuple[Family, str | None] | None:
     """Return the row and the choice that a name without cutoff stands for; None if there is no such row.
 
@@ -333,23 +309,21 @@ def _parameters(row: Family, text: str, name: str, of_alias: str | None) -> tupl
 
     An alias that stands for another choice than the default takes none but its own.
     """
-    given: dict[str, str] = {}
-    rel: float | None = None
+    choices: list[str] = []
+    levels: list[float] = []
     for part in text.split(","):
         match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w.+-]*)\2\s*""", part)
-        if match is None or match[1] in given or (match[1] == "rel" and rel is not None):
+        word, quote, given = match.groups() if match else ("", "", "")
+        known = {f"{word}='{given}'", f"{word}={level(given)}"} & row.choices.keys()  # of words, and of numbers
+        if known and of_alias in (*known, next(iter(row.choices))):
+            choices += known
+        elif word == "rel" and not (quote or row.forms.graded) and (least := level(given)) is not None:
+            levels.append(least)
+        else:
             raise _wrong_parameter(row, name)
-        choices = f"{match[1]}='{match[3]}'", f"{match[1]}={level(match[3])}"  # of words, and of numbers
-        choice = next((each for each in choices if each in row.choices), None)
-        if choice is not None and of_alias in (choice, next(iter(row.choices))):
-            given[match[1]] = choice
-        elif match[1] == "rel" and not match[2] and not row.forms.graded:
-            rel = level(match[3])
-        if not (match[1] in given or (match[1] == "rel" and rel is not None)):
-            raise _wrong_parameter(row, name)
-    if len(given) > 1:
+    if len(choices) > 1 or len(levels) > 1:
         raise _wrong_parameter(row, name)
-    return next(iter(given.values()), of_alias), rel
+    return choices[0] if choices else of_alias, levels[0] if levels else None
 
 
 _LEVEL = re.compile(r"([0-9]{1,400}|(?=\.?[0-9])[0-9]*\.?[0-9]*(e[+-]?[0-9]{1,3})?)", re.IGNORECASE)
