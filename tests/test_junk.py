@@ -133,21 +133,15 @@ def methods(value: Any) -> Iterator[Called]:
 
 
 VALID: dict[str, dict[str, Any]] = {
-    "Receipt.load": {"path": "receipt.json"},
-    "Receipt.save": {"path": "saved.json"},
-    "Receipt.of": {"value": dh.receipt(TASK)},
-    "TieProfile.save": {"path": "profile.npz"},
-    "TieProfile.load": {"path": "profile.npz"},
-    "TieProfile.joined": {"profiles": [REPORT.profile, REPORT.profile]},
-    "TieProfile.__getitem__": {"queries": [0, 1]},
-    "TieProfile.__add__": {"other": REPORT.profile},
-    "Report.get": {"measure": "mAP"},
-    "Report.compute": {"measures": "mAP"},
-    "Report.interval": {"measure": "mAP", "n_resamples": 20},
-    "Report.__getitem__": {"measure": "mAP"},
+    "Receipt.load": {"path": "receipt.json"}, "Receipt.save": {"path": "saved.json"},
+    "Receipt.of": {"value": dh.receipt(TASK)}, "TieProfile.save": {"path": "profile.npz"},
+    "TieProfile.load": {"path": "profile.npz"}, "TieProfile.joined": {"profiles": [REPORT.profile, REPORT.profile]},
+    "TieProfile.__getitem__": {"queries": [0, 1]}, "TieProfile.__add__": {"other": REPORT.profile},
+    "Report.get": {"measure": "mAP"}, "Report.compute": {"measures": "mAP"},
+    "Report.interval": {"measure": "mAP", "n_resamples": 20}, "Report.__getitem__": {"measure": "mAP"},
     "Result.interval": {"n_resamples": 20},
     "Task.replace": {"distance": "euclidean", "ties": "exact", "threads": 1, "progress": False, "executor": None},
-}
+}  # fmt: skip
 
 
 def registered(**given: Any) -> list[str]:
@@ -160,21 +154,17 @@ def registered(**given: Any) -> list[str]:
 
 
 MEASURES: dict[Callable[..., Any], dict[str, Any]] = {
-    all_bounds: {"profile": REPORT.profile, "measures": ["mAP", "P@2"]},
-    dh.measures.find: {"name": "mAP"},
-    dh.measures.listing: {},
-    parse: {"name": "nDCG(dcg='exp2')@10"},
+    all_bounds: {"profile": REPORT.profile, "measures": ["mAP", "P@2"]}, dh.measures.find: {"name": "mAP"},
+    dh.measures.listing: {}, parse: {"name": "nDCG(dcg='exp2')@10"},
     parse_all: {"names": ["mAP", "P"], "top_k": 5, "rel": 1},
     dh.measures.per_query: {"profile": REPORT.profile, "measure": "mAP"},
     registered: {"name": "Own", "discount": lambda rank: 1 / rank, "over": "best", "sentence": "own", "aliases": ["o"]},
-    dh.measures.std: {"profile": REPORT.profile, "measure": "mAP"},
-    dh.measures.unregister: {"name": "Own"},
-}
+    dh.measures.std: {"profile": REPORT.profile, "measure": "mAP"}, dh.measures.unregister: {"name": "Own"},
+}  # fmt: skip
 NAMED_REPORTS = {"a": REPORT, "b": REPORT}
 CURVE = dh.confidence.error_reject_curve(REPORT["Hit@1"], np.arange(8.0))
 PLOTS: dict[str, dict[str, Any]] = {
-    "bounds": {"reports": NAMED_REPORTS, "sorts": {"a mAP": [0.25]}},
-    "caterpillar": {"report": REPORT},
+    "bounds": {"reports": NAMED_REPORTS, "sorts": {"a mAP": [0.25]}}, "caterpillar": {"report": REPORT},
     "cmc": {"reports": NAMED_REPORTS, "k": 3},
     "collision_image": {"collisions": dh.collisions(TASK), "rows": slice(0, 4), "amplify": 1},
     "collision_legend": {"figure": Figure(layout="constrained")},
@@ -187,15 +177,13 @@ PLOTS: dict[str, dict[str, Any]] = {
     "mean_intervals": {"reports": NAMED_REPORTS},
     "measure_against_bytes": {"found": dh.compare_formats(TASK, measures="mAP")},
     "order_ranges": {"exploits": {"a": dh.exploit(TASK, searches=1, draws=2)}},
-    "per_class": {"report": REPORT, "n": 2},
-    "precision_at_k": {"reports": REPORT, "k": [1, 3]},
-    "precision_recall": {"curves": dh.precision_recall(REPORT)},
-    "recall_at_k": {"reports": REPORT, "k": 3},
+    "per_class": {"report": REPORT, "n": 2}, "precision_at_k": {"reports": REPORT, "k": [1, 3]},
+    "precision_recall": {"curves": dh.precision_recall(REPORT)}, "recall_at_k": {"reports": REPORT, "k": 3},
     "reliability": {"calibration": dh.confidence.calibration([True, False], [0.5, 0.75]), "label": "a"},
     "risk_coverage": {"curve": CURVE, "references": False},
     "roc": {"results": dh.classification([0.5, 0.5, 0.1], [1, 0, 1]), "scale": "linear"},
     "tie_sizes": {"profiles": {"a": REPORT.profile}},
-}
+}  # fmt: skip
 
 
 DRAWN = itertools.count()

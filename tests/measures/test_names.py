@@ -82,12 +82,15 @@ def test_the_listing_has_a_row_for_each_family_and_each_choice_but_the_default()
         "name", "mAP, mAP@k", "mAP(over='hits')@k", "mAP(over='possible')@k", "mAP(interpolation='trapezoid')@k",
         "MAP@R", "R-Precision",
     ]  # fmt: skip
-    found = {row.split("  ")[0]: re.split(" {2,}", row)[1:] for row in rows}
-    assert found["Hit@k"] == ["Success@k", "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k"]
-    assert found["Recall(over='possible')@k"] == ["R cap@k", "hits / min(k, R)"]
-    assert found["nDCG(dcg='exp-log2')@k"] == ["nDCG burges@k", "the same with gains 2^grade - 1"]
-    assert found["IPrec@r"][0] == "interpolated precision@r"
-    assert found["11pt_avg"] == ["11pt", "mean of iprec_at_recall@0, @0.1, ..., @1"]
+    listed = {row.split("  ")[0]: re.split(" {2,}", row)[1:] for row in rows}
+    assert listed["Hit@k"] == [
+        "Success@k",
+        "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k",
+    ]
+    assert listed["Recall(over='possible')@k"] == ["R cap@k", "hits / min(k, R)"]
+    assert listed["nDCG(dcg='exp-log2')@k"] == ["nDCG burges@k", "the same with gains 2^grade - 1"]
+    assert listed["IPrec@r"][0] == "interpolated precision@r"
+    assert listed["11pt_avg"] == ["11pt", "mean of iprec_at_recall@0, @0.1, ..., @1"]
 
 
 def test_fields() -> None:
