@@ -59,6 +59,7 @@ def p_values(
     --------
     The relevant item has rank 2 or 3 of four, so AP is 1/2 or 1/3, and 5/12 on average:
 
+    >>> from deadheat import Task
     >>> p_values(Task.from_scores([[4, 3, 3, 1]], [[0, 1, 0, 0]]), by="query").per_row["p"]
     Triple(lower=array([0.5]), expected=array([0.5]), upper=array([0.75]))
     """

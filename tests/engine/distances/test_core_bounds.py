@@ -78,13 +78,13 @@ def single(value: float, flush: bool = False) -> Fraction:
 
 def apart() -> Fraction:
     """Scores as far apart as their bounds allow: rounding keeps order, so that only the product uses any of it."""
-    slack, most, rng = held("APART") - 1, Fraction(0), np.random.default_rng(1)
+    slack, most, rng = held("SEPARATED") - 1, Fraction(0), np.random.default_rng(1)
     for b, c in numbers(1, 2):
         t = float(rng.normal() * 2.0 ** rng.integers(-4, 5))
         s = after(Fraction(t) + Fraction(b) + Fraction(c))
         if Fraction(s) - Fraction(t) > Fraction(b) + Fraction(c):
             s = math.nextafter(s, -math.inf)
-        product = 1 - U  # the rounding of reach · APART
+        product = 1 - U  # the rounding of reach · SEPARATED
         most = max(most, (Fraction(s - t) / (Fraction(b + c) * product) - 1) / slack)
     return most
 
@@ -129,13 +129,13 @@ def least_of_cut() -> Fraction:
 
 def edges(name: str) -> Fraction:
     """The edge of a cut, where the reach is nearly all of it, or next to nothing."""
-    relative_part, part, most = 1 + float(held("OF_REACH")), float(held("OF_EDGE")), Fraction(0)
+    relative_part, part, most = 1 + float(held("OF_TOLERANCE")), float(held("OF_EDGE")), Fraction(0)
     for v, r, tiny in numbers(3, 3):
-        relative = r * (0.1 if name == "OF_REACH" else 2.0**-60)
-        tiny *= 2.0**20 if name == "OF_REACH" else 2.0**-60
+        relative = r * (0.1 if name == "OF_TOLERANCE" else 2.0**-60)
+        tiny *= 2.0**20 if name == "OF_TOLERANCE" else 2.0**-60
         reach = (relative * v + tiny) * relative_part + part * v
         real = Fraction(relative) * Fraction(v) + Fraction(tiny)
-        slack = held("OF_REACH") * real + held("OF_EDGE") * Fraction(v)
+        slack = held("OF_TOLERANCE") * real + held("OF_EDGE") * Fraction(v)
         for sign in (1, -1):
             most = max(most, needed(real + sign * Fraction(v), sign * v + reach, slack))
     return most
@@ -236,7 +236,7 @@ def of_centre(name: str) -> Fraction:
         computed = (across + float(held("LEFT_OF_CENTRE")) * whole) / length
         true = root(dot(left.tolist(), left.tolist())) + held("LEFT_OF_CENTRE") * Fraction(whole)
         true /= root(dot(row.tolist(), row.tolist()))
-        most = max(most, (true / Fraction(float(computed)) - 1) / (held("OF_SPREAD") - 1))
+        most = max(most, (true / Fraction(float(computed)) - 1) / (held("OF_TANGENT_SIZE") - 1))
     return most
 
 
@@ -344,11 +344,11 @@ def of_lost() -> Fraction:
 # All of them ---------------------------------------------------------------------------------------------------------
 
 ATTACKS: dict[str, tuple[Callable[[], Fraction], float]] = {  # and the part that is needed at least
-    "APART": (apart, 0.1),
+    "SEPARATED": (apart, 0.1),
     "PLACES_OFF": (places_off, 0.3),
     "OF_CUT": (of_cut, 0.3),
     "LEAST_OF_CUT": (least_of_cut, 0),
-    "OF_REACH": (lambda: edges("OF_REACH"), 0.2),
+    "OF_TOLERANCE": (lambda: edges("OF_TOLERANCE"), 0.2),
     "OF_EDGE": (lambda: edges("OF_EDGE"), 0.2),
     "OF_SINGLE": (of_single, 0.3),
     "LEAST_OF_SINGLE": (least_of_single, 0.05),
@@ -358,7 +358,7 @@ ATTACKS: dict[str, tuple[Callable[[], Fraction], float]] = {  # and the part tha
     "OF_WHOLE": (lambda: of_int8("OF_WHOLE"), 0.01),
     "OF_INT8": (lambda: of_int8("OF_INT8"), 0.01),
     "LEFT_OF_CENTRE": (lambda: of_centre("LEFT_OF_CENTRE"), 1e-9),
-    "OF_SPREAD": (lambda: of_centre("OF_SPREAD"), 1e-12),
+    "OF_TANGENT_SIZE": (lambda: of_centre("OF_TANGENT_SIZE"), 1e-12),
     "OF_COSINE": (of_cosine, 0.1),
     "OF_ESTIMATES": (of_estimates, 0.01),
     "OF_DOUBLE": (of_double, 1e-3),
