@@ -118,7 +118,7 @@ SPECIAL = [f"__{name}__" for name in ("getitem", "contains", "eq", "add", "forma
 
 def methods(value: Any) -> Iterator[Called]:
     kind = type(value)
-    hidden = ["facts_of", *INTERNAL.get(kind.__name__, "").split()]  # which answers call for themselves
+    hidden = INTERNAL.get(kind.__name__, "").split()
     for name in dir(kind):
         if name in hidden or (name.startswith("_") and name not in SPECIAL):
             continue
