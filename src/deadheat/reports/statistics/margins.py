@@ -100,10 +100,10 @@ def detectable_drop(drops: Drops, alpha: float, power: float = 0.8) -> float:
 
     Examples
     --------
-    None of 500 queries differs between two systems. About six lost queries are found in four of five samples:
+    None of 500 queries differs between two systems. About seven lost queries are found in four of five samples:
 
     >>> round(500 * detectable_drop(Drops(np.zeros(500), np.ones(500)), 0.05), 1)
-    6.2
+    7.1
     """
     n = len(drops.sums)
     if n < 2:
@@ -114,9 +114,9 @@ def detectable_drop(drops: Drops, alpha: float, power: float = 0.8) -> float:
     if not drops.are_hits:
         return (level + missed) * math.sqrt(noise) / total
 
-    def excess(drop: float) -> float:  # of the drop over what the test needs
+    def excess(drop: float) -> float:  # of the drop over what the test needs, half a query of it as hits are discrete
         differ = noise + drop * n
-        return drop * n - level * math.sqrt(differ) - missed * math.sqrt(differ - drop * drop * n)
+        return drop * n - 0.5 - level * math.sqrt(differ) - missed * math.sqrt(differ - drop * drop * n)
 
     return _root(excess)
 
