@@ -176,7 +176,7 @@ def _evaluated(data: Digits, bits: Sequence[int], threads: int | None) -> Iterat
                 )  # fmt: skip
                 reached = (math.nan, math.nan)
                 if values.ndim == 1:
-                    searched = exploit(task, tries=1, draws=1)
+                    searched = exploit(task, searches=1, draws=1)
                     reached = searched.lowest.value, searched.highest.value
                 yield Coded(labels, number, method, evaluate(task, MEASURES), by_sorts(data, codes, labels), reached)
 

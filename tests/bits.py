@@ -206,7 +206,7 @@ def _analyses() -> Iterator[tuple[str, list[str]]]:
         )
         yield f"gap {seed}", of_values([gap.grouped, gap.plain])
         for measure in ("mAP", "P@3", "nDCG@5", "MRR", "AUC", "mINP", "F1@4", "MAP@R", "Hit@2"):
-            extreme = dh.exploit(dh.Task(rows[:40], labels[:40] % 4), measure=measure, seed=seed, tries=2, draws=4)
+            extreme = dh.exploit(dh.Task(rows[:40], labels[:40] % 4), measure=measure, seed=seed, searches=2, draws=4)
             values = (extreme.lowest.value, extreme.highest.value, extreme.as_given, *extreme.random.tolist())
             orders = of_arrays(extreme.lowest.order, extreme.highest.order)
             yield f"exploit {seed} {measure}", [*(float(value).hex() for value in values), *orders]

@@ -36,7 +36,7 @@ from test_public_functions import GOOD, JUDGED, MARKS, REPORT, ROWS, SCORES, TAS
 import deadheat as dh
 from deadheat.errors import ClusterError, DeadheatError, InvalidTypeError, QueryInGalleryWarning
 
-LONG_WORK = {"draws", "tries", "n_resamples", "dim"}  # large numbers are as good as small ones, and take hours
+LONG_WORK = {"draws", "searches", "n_resamples", "dim"}  # large numbers are as good as small ones, and take hours
 
 LONGEST, SECONDS = 1000, 30
 KINDS = {  # of the arguments of a name: kinds of junk that reach farther than others
@@ -201,7 +201,7 @@ PLOTS: dict[str, dict[str, Any]] = {
     "hash_lookup": {"results": dh.hash_lookup(dh.Task(ROWS > 4, np.arange(8) // 2, distance="hamming"))},
     "mean_intervals": {"reports": NAMED_REPORTS},
     "measure_against_bytes": {"found": dh.compare_formats(TASK, measures="mAP")},
-    "order_ranges": {"exploits": {"a": dh.exploit(TASK, tries=1, draws=2)}},
+    "order_ranges": {"exploits": {"a": dh.exploit(TASK, searches=1, draws=2)}},
     "per_class": {"report": REPORT, "n": 2},
     "precision_at_k": {"reports": REPORT, "k": [1, 3]},
     "precision_recall": {"curves": dh.precision_recall(REPORT)},

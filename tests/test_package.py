@@ -22,7 +22,7 @@ PUBLIC = [
     "Cluster", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "audit", "audit_collection",
     "audit_run", "classification", "collisions", "compare", "compare_formats", "confidence", "errors", "evaluate",
     "exploit", "generalization_gap", "grouped", "hash_lookup", "html_report", "index_recall", "index_recall_of_truth",
-    "leaderboard", "link_prediction", "low_precision", "measures", "p_values", "pair_classification", "plots",
+    "leaderboard", "link_prediction", "measures", "p_values", "pair_classification", "plots",
     "precision_recall", "random_baseline", "read", "receipt", "split_half", "verify",
 ]  # fmt: skip
 

@@ -71,7 +71,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "leaderboard": lambda: dh.leaderboard(reports(), n_resamples=50),
     "link_prediction": lambda: dh.link_prediction(LINKS),
     "link_prediction by relation": lambda: dh.link_prediction(LINKS, relations=LABELS),
-    "low_precision": lambda: dh.low_precision(RUN, FINE, QRELS),
+    "compare runs": lambda: dh.compare(*(dh.evaluate(dh.Task.from_run(run, QRELS), NAMES) for run in (FINE, RUN))),
     "evaluate graded scores": lambda: dh.evaluate(dh.Task.from_scores(SCORES, GRADES).profile, NAMES),
     "evaluate a cut list": lambda: dh.evaluate(neighbors(), NAMES),
     "p_values": lambda: dh.p_values(TASK, n_resamples=500),

@@ -137,7 +137,7 @@ def _adversarial(bench: Bench, rows: Array, labels: Int64) -> dict[str, Int64]:
         return {}
     definition = bench.definitions[0]
     distance: Any = definition.reading.name.partition(",")[0]
-    found = exploit(Task(rows, labels, distance=distance, threads=1), measure=definition.measure.name, draws=1, tries=2)
+    found = exploit(Task(rows, labels, distance=distance, threads=1), measure=definition.measure.name, draws=1, searches=2)
     return {"made for a low value": found.lowest.order, "made for a high value": found.highest.order}
 
 

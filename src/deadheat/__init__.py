@@ -33,7 +33,6 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "index_recall_of_truth": "analyses.index_recall:index_recall_of_truth",
     "leaderboard": "analyses.leaderboard:leaderboard",
     "link_prediction": "analyses.link_prediction:link_prediction",
-    "low_precision": "analyses.quantization:low_precision",
     "measures": "measures",
     "p_values": "analyses.p_values:p_values",
     "pair_classification": "analyses.pooled:pair_classification",

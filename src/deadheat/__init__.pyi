@@ -14,7 +14,7 @@ from deadheat.analyses.link_prediction import link_prediction
 from deadheat.analyses.p_values import p_values
 from deadheat.analyses.pooled import classification, pair_classification
 from deadheat.analyses.precision_recall import precision_recall
-from deadheat.analyses.quantization import compare_formats, low_precision
+from deadheat.analyses.quantization import compare_formats
 from deadheat.analyses.random_baseline import random_baseline
 from deadheat.engine.counting.cluster import Cluster
 from deadheat.engine.profiles.profile import TieProfile
@@ -62,7 +62,6 @@ __all__ = [
     "index_recall_of_truth",
     "leaderboard",
     "link_prediction",
-    "low_precision",
     "measures",
     "p_values",
     "pair_classification",

@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat import Rounded, Task
 from deadheat.analyses import collisions as collision_groups
-from deadheat.analyses.collisions import Counts, Kind, collisions, collisions_of_distances
+from deadheat.analyses.collisions import Counts, Kind, collisions
 from deadheat.engine.counting import ranking
 
 
@@ -86,22 +86,22 @@ def expected(rows, depth):
     return *matrices, counts | {"n_query": len(matrices[0]), "n_place": places}
 
 
-def same(found, kinds, relevances, sizes, counts):
+def same(result, kinds, relevances, sizes, counts):
     for matrix, wanted, dtype in (
-        (found.kind, kinds, np.int8), (found.relevant, relevances, np.bool_), (found.size, sizes, np.int32),
+        (result.kind, kinds, np.int8), (result.relevant, relevances, np.bool_), (result.size, sizes, np.int32),
     ):  # fmt: skip
         assert_array_equal(matrix, wanted)
         assert matrix.dtype == dtype
-    assert asdict(found.counts) == counts
+    assert asdict(result.counts) == counts
 
 
 def check(query, query_labels, gallery=None, gallery_labels=None, *, distance="cosine", within=None, depth=None):
     given_rows = np.asarray(query), query_labels, gallery, gallery_labels
     exact = None if within is None else Fraction(within)
-    found = collisions(Task(*given_rows, distance=distance, threads=1), within=within, depth=depth)
+    result = collisions(Task(*given_rows, distance=distance, threads=1), within=within, depth=depth)
     ranked = len(query) - 1 if gallery is None else len(gallery)
-    same(found, *expected(rows_of(*given_rows, distance, exact), ranked if depth is None else depth))
-    return found
+    same(result, *expected(rows_of(*given_rows, distance, exact), ranked if depth is None else depth))
+    return result
 
 
 EPS = st.sampled_from(
@@ -165,14 +165,14 @@ def test_a_label_written_as_one_hot_and_counts_of_labels_change_nothing():
 
 
 def test_strings_and_labels_that_the_gallery_has_not():
-    found = check([[0.0], [5.0]], ["a", "z"], np.array([[1.0], [-1.0], [5.0]]), ["a", "b", "a"], distance="euclidean")
-    assert found.kind.tolist() == [[Kind.MIXED, Kind.MIXED, Kind.NONE], [Kind.NONE] * 3]
-    assert found.relevant.tolist() == [[True, False, True], [False] * 3]
+    result = check([[0.0], [5.0]], ["a", "z"], np.array([[1.0], [-1.0], [5.0]]), ["a", "b", "a"], distance="euclidean")
+    assert result.kind.tolist() == [[Kind.MIXED, Kind.MIXED, Kind.NONE], [Kind.NONE] * 3]
+    assert result.relevant.tolist() == [[True, False, True], [False] * 3]
 
 
 def linked(query, items, distance, eps):
-    found = collisions(Task([query], ["a"], items, ["a", "b"], distance=distance), within=eps)
-    return asdict(found.counts.mixed) == {"groups": 1, "items": 2, "queries": 1, "largest": 2}
+    result = collisions(Task([query], ["a"], items, ["a", "b"], distance=distance), within=eps)
+    return asdict(result.counts.mixed) == {"groups": 1, "items": 2, "queries": 1, "largest": 2}
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ def test_a_gap_of_exactly_eps_collides_and_a_wider_one_does_not(query, items, di
 @pytest.mark.parametrize(("sign", "sizes"), [(1, [2, 2, 1]), (-1, [1, 2, 2])])
 def test_closeness_beyond_all_floats(sign, sizes):
     items = [[1e200], [1.5e200], [1.5e200]] * np.array(sign)
-    found = collisions(Task([[1e200]], ["a"], items, ["a", "a", "b"], distance="inner_product"), within=1e308)
-    assert found.size.tolist() == [sizes]
+    result = collisions(Task([[1e200]], ["a"], items, ["a", "a", "b"], distance="inner_product"), within=1e308)
+    assert result.size.tolist() == [sizes]
 
 
 def test_what_floats_leave_open_is_settled_exactly(monkeypatch):
@@ -262,8 +262,8 @@ def test_order_blocks_and_threads_change_nothing(distance, ties, within, monkeyp
 
 
 def test_a_single_sample():
-    found = collisions(Task([[1.0]], ["a"]))
-    assert (found.kind.shape, found.counts) == ((1, 0), Counts(n_query=1))
+    result = collisions(Task([[1.0]], ["a"]))
+    assert (result.kind.shape, result.counts) == ((1, 0), Counts(n_query=1))
 
 
 @pytest.mark.parametrize("ties", ["exact", "float16", "float32", Rounded("float16", of="distance")])
@@ -298,33 +298,6 @@ def test_progress_is_in_queries_distance_by_distance():
     assert seen == [(0, 6), (6, 6)] * 2
 
 
-@settings(max_examples=50, deadline=None)
-@given(
-    values=st.lists(st.sampled_from([0, 0.1, 0.2, 0.3, 0.1 + 0.2, 1, 1.1, -2, 1e300]), min_size=16, max_size=16),
-    flags=st.lists(st.booleans(), min_size=16, max_size=16),
-    eps=st.sampled_from([None, 0, 1e-16, 0.1, 0.2, 0.9, 1]),
-    alone=st.booleans(),
-    depth=st.sampled_from([None, 2, 6]),
-)
-def test_given_distances_are_compared_as_they_are(values, flags, eps, alone, depth):
-    values, relevant = np.reshape(values, (4, 4)), np.reshape(flags, (4, 4))
-    exact = None if eps is None else Fraction(eps)
-    groups = []
-    for i in range(4):
-        ranked = [j for j in range(4) if not (alone and i == j)]
-        exact_closeness = [oracles.Surd(Fraction(float(values[i, j])), 0, Fraction(0)) for j in ranked]
-        groups.append(groups_of_row(exact_closeness, relevant[i, ranked].tolist(), exact))
-    found = collisions_of_distances(values, relevant, within=eps, depth=depth, leave_one_out=alone)
-    same(found, *expected(groups, depth or 4 - alone))
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int64, np.uint8])
-def test_given_distances_of_other_types(dtype):
-    found = collisions_of_distances(np.array([[3, 1, 2, 1]], dtype=dtype), np.array([[False, True, False, False]]))
-    assert found.kind.tolist() == [[Kind.MIXED, Kind.MIXED, Kind.NONE, Kind.NONE]]
-    assert found.rule == f"{np.dtype(dtype)} distances"
-
-
 def test_printing():
     task = Task([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean")
     assert len(repr(collisions(task))) < 500
@@ -345,8 +318,8 @@ def test_junk_is_as_if_it_were_not_there(within):
     labels, of_items = rng.integers(0, 3, 9), rng.integers(0, 3, 30)
     junk = rng.random(30) < 0.4
     left = collisions(Task(query, labels, items[~junk], of_items[~junk], **how), within=within)
-    found = collisions(Task(query, labels, items, of_items, junk=junk, **how), within=within)
-    same(found, left.kind, left.relevant, left.size, asdict(left.counts))
+    result = collisions(Task(query, labels, items, of_items, junk=junk, **how), within=within)
+    same(result, left.kind, left.relevant, left.size, asdict(left.counts))
 
 
 def test_junk_of_one_query_is_not_ranked_for_it_alone():
@@ -354,5 +327,5 @@ def test_junk_of_one_query_is_not_ranked_for_it_alone():
     junk = np.zeros((4, 4), dtype=bool)
     assert collisions(task).kind[0].tolist()[:2] == [Kind.MIXED, Kind.MIXED]
     junk[0, 2] = True
-    found = collisions(task.replace(junk=junk))
-    assert found.kind[0].tolist() == [Kind.NONE, Kind.NONE, Kind.BEYOND]
+    result = collisions(task.replace(junk=junk))
+    assert result.kind[0].tolist() == [Kind.NONE, Kind.NONE, Kind.BEYOND]

@@ -58,28 +58,28 @@ def pair_of_reports(pairs: list[tuple[Query, Query]]) -> tuple[Report, Report]:
 @settings(max_examples=100, deadline=None)
 @given(PAIRS, st.sampled_from(ALTERNATIVES))
 def test_exact_p_values_means_and_counts(pairs: list[tuple[Query, Query]], alternative: Any) -> None:
-    found = compare(*pair_of_reports(pairs), alternative=alternative)["MRR"]
-    assert found.is_exact
+    result = compare(*pair_of_reports(pairs), alternative=alternative)["MRR"]
+    assert result.is_exact
     expected = [sum(values(a)) / a[1] - sum(values(b)) / b[1] for a, b in pairs]
     choices = [[x - y for x in values(a) for y in values(b)] for a, b in pairs]
     lower, upper = list(map(min, choices)), list(map(max, choices))
-    assert found.pvalue == swap_test(expected, alternative) <= found.pvalue_worst_case
-    for got, exact in ((found.lower, lower), (found.expected, expected), (found.upper, upper)):
+    assert result.pvalue == swap_test(expected, alternative) <= result.pvalue_worst_case
+    for got, exact in ((result.lower, lower), (result.expected, expected), (result.upper, upper)):
         mean = sum(exact) / len(pairs)
         assert abs(Fraction(got) - mean) <= Fraction(1, 10**15)
         assert (got == 0) == (mean == 0)
-    assert found.winner == ("A" if sum(lower) > 0 else "B" if sum(upper) < 0 else None)
+    assert result.winner == ("A" if sum(lower) > 0 else "B" if sum(upper) < 0 else None)
     signs = [{(x > 0) - (x < 0) for x in choice} for choice in choices]
     counts = *(signs.count({sign}) for sign in (1, -1, 0)), sum(len(sign) > 1 for sign in signs)
-    assert (found.n_wins_a, found.n_wins_b, found.n_equal, found.n_open) == counts
-    assert found.n_pair == len(pairs)
+    assert (result.n_wins_a, result.n_wins_b, result.n_equal, result.n_open) == counts
+    assert result.n_pair == len(pairs)
     if len(pairs) == 4:  # too many ways for the ties to fall
         return
     largest = max(swap_test(list(fall), alternative) for fall in itertools.product(*choices))
-    if alternative == "two-sided" and found.pvalue_worst_case == 1:
-        assert found.winner is None or largest == 1
+    if alternative == "two-sided" and result.pvalue_worst_case == 1:
+        assert result.winner is None or largest == 1
     else:
-        assert found.pvalue_worst_case == largest
+        assert result.pvalue_worst_case == largest
 
 
 @settings(max_examples=60, deadline=None)
@@ -87,23 +87,23 @@ def test_exact_p_values_means_and_counts(pairs: list[tuple[Query, Query]], alter
 def test_order_and_exchange(pairs: list[Any], random: Any) -> None:
     shuffled = random.sample(pairs, len(pairs))
     reports = pair_of_reports(pairs), pair_of_reports(shuffled), reversed(pair_of_reports(pairs))
-    found, again, back = (compare(*pair)["MRR"] for pair in reports)
-    assert (again.lower, again.expected, again.upper) == (found.lower, found.expected, found.upper)
-    assert (-back.upper, -back.expected, -back.lower) == (found.lower, found.expected, found.upper)
+    result, again, back = (compare(*pair)["MRR"] for pair in reports)
+    assert (again.lower, again.expected, again.upper) == (result.lower, result.expected, result.upper)
+    assert (-back.upper, -back.expected, -back.lower) == (result.lower, result.expected, result.upper)
     for other in (again, back):
-        assert (other.pvalue, other.pvalue_worst_case) == (found.pvalue, found.pvalue_worst_case)
-    counts = found.n_wins_b, found.n_wins_a, found.n_open, found.n_equal
+        assert (other.pvalue, other.pvalue_worst_case) == (result.pvalue, result.pvalue_worst_case)
+    counts = result.n_wins_b, result.n_wins_a, result.n_open, result.n_equal
     assert (back.n_wins_a, back.n_wins_b, back.n_open, back.n_equal) == counts
-    assert (back.a, back.b) == (found.b, found.a)
+    assert (back.a, back.b) == (result.b, result.a)
 
 
 def test_sums_that_only_rounding_tells_apart_are_equal() -> None:
     # 1/2 - 1/3 and 1/3 - 1/6 are 1/6, and 1/6 - 1/2 is -1/3: a sum of 0, which floats miss
     pairs = [((1, 1), (2, 1)), ((2, 1), (5, 1)), ((5, 1), (1, 1))]
-    found = compare(*pair_of_reports(pairs))["MRR"]
-    assert math.fsum(found.per_query.expected) != 0
-    assert (found.lower, found.upper, found.winner) == (0, 0, None)
-    assert found.pvalue == found.pvalue_worst_case == 1
+    result = compare(*pair_of_reports(pairs))["MRR"]
+    assert math.fsum(result.per_query.expected) != 0
+    assert (result.lower, result.upper, result.winner) == (0, 0, None)
+    assert result.pvalue == result.pvalue_worst_case == 1
     assert compare(*pair_of_reports(pairs), alternative="greater")["MRR"].pvalue == Fraction(5, 8)
 
 
@@ -111,19 +111,19 @@ def test_values_that_only_rounding_tells_apart_are_equal() -> None:
     # all of 5 relevant items in front, as one group and one by one: AP is 1 and is computed in two ways
     together = TieProfile.from_groups([[(7, 0, 5, 5)]], n_ranked=[20])
     apart = TieProfile.from_groups([[(7 + i, i, 1, 1) for i in range(5)]], n_ranked=[20])
-    found = compare(evaluate(together, "AP"), evaluate(apart, "AP"))["AP"]
-    assert (found.n_equal, found.n_wins_a, found.n_wins_b, found.n_open) == (1, 0, 0, 0)
-    assert found.pvalue == 1
+    result = compare(evaluate(together, "AP"), evaluate(apart, "AP"))["AP"]
+    assert (result.n_equal, result.n_wins_a, result.n_wins_b, result.n_open) == (1, 0, 0, 0)
+    assert result.pvalue == 1
 
 
 def test_random_swaps_are_a_slow_loop_with_the_same_draws() -> None:
     rng = np.random.default_rng(0)
     row = rng.normal(0.3, 1, 16)
-    found = permutation.tails(row[None], float(np.abs(row).sum()), 999, seed=8)[0]
+    result = permutation.tails(row[None], float(np.abs(row).sum()), 999, seed=8)[0]
     bits = np.unpackbits(np.frombuffer(np.random.default_rng(8).bytes(2 * 999), dtype=np.uint8)).reshape(999, 16)
     signed = [math.fsum(d if keep else -d for d, keep in zip(np.sort(row), kept, strict=True)) for kept in bits]
-    assert found.at_least == (1 + sum(total >= math.fsum(row) for total in signed)) / 1000
-    assert found.at_most == (1 + sum(total <= math.fsum(row) for total in signed)) / 1000
+    assert result.at_least == (1 + sum(total >= math.fsum(row) for total in signed)) / 1000
+    assert result.at_most == (1 + sum(total <= math.fsum(row) for total in signed)) / 1000
 
 
 def test_random_swaps_come_near_the_exact_test_and_are_never_zero() -> None:
@@ -136,8 +136,8 @@ def test_random_swaps_come_near_the_exact_test_and_are_never_zero() -> None:
         assert abs(p - q) < 5 * math.sqrt(2 * p / 4096)
     assert drawn.pvalue == compare(a, b, n_resamples=4095)["MRR"].pvalue
     assert drawn.pvalue != compare(a, b, n_resamples=4095, seed=1)["MRR"].pvalue
-    found = compare(report([(0, 1)] * 40), report([(3, 1)] * 40), n_resamples=99)["MRR"]
-    assert found.pvalue == found.pvalue_worst_case == 0.02
+    result = compare(report([(0, 1)] * 40), report([(3, 1)] * 40), n_resamples=99)["MRR"]
+    assert result.pvalue == result.pvalue_worst_case == 0.02
 
 
 def test_batches_of_swaps_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,15 +159,15 @@ UPPER = [0.5, 0.5, -0.5, 0.75, math.nan, 1 / 3 - 1 / 4]
 
 
 def test_pairs_without_a_value_are_left_out() -> None:
-    found = compare(report(A), report(B))["MRR"]
-    np.testing.assert_array_equal(found.per_query.lower, LOWER)
-    np.testing.assert_allclose(found.per_query.expected, EXPECTED, atol=1e-16)
-    np.testing.assert_array_equal(found.per_query.upper, UPPER)
-    assert (found.n_pair, found.n_left_out) == (5, 1)
-    assert found.a.lower == math.fsum([1, 0.5, 0.5, 1, 1 / 3]) / 5
-    assert found.b.lower == math.fsum([0.5, 0.5, 1, 0.25, 0.25]) / 5  # without the pair of the singleton of A
-    assert found.lower == (0.5 - 0.5 - 0.5 + 0.75) / 5
-    assert (found.n_wins_a, found.n_wins_b, found.n_open, found.n_equal) == (2, 1, 2, 0)
+    result = compare(report(A), report(B))["MRR"]
+    np.testing.assert_array_equal(result.per_query.lower, LOWER)
+    np.testing.assert_allclose(result.per_query.expected, EXPECTED, atol=1e-16)
+    np.testing.assert_array_equal(result.per_query.upper, UPPER)
+    assert (result.n_pair, result.n_left_out) == (5, 1)
+    assert result.a.lower == math.fsum([1, 0.5, 0.5, 1, 1 / 3]) / 5
+    assert result.b.lower == math.fsum([0.5, 0.5, 1, 0.25, 0.25]) / 5  # without the pair of the singleton of A
+    assert result.lower == (0.5 - 0.5 - 0.5 + 0.75) / 5
+    assert (result.n_wins_a, result.n_wins_b, result.n_open, result.n_equal) == (2, 1, 2, 0)
     filled = compare(report(A, singletons="zero"), report(B, singletons="zero"))["MRR"]
     assert filled.per_query.upper[4] == -1
     assert (filled.n_pair, filled.n_left_out) == (6, 0)
@@ -175,64 +175,64 @@ def test_pairs_without_a_value_are_left_out() -> None:
 
 def test_whole_classes_are_swapped_and_drawn() -> None:
     a, b = report(A, labels=LABELS), report(B, labels=LABELS)
-    found = compare(a, b, resample="class", seed=3)["MRR"]
+    result = compare(a, b, resample="class", seed=3)["MRR"]
     sums = [Fraction(5, 4), Fraction(-1, 2), Fraction(1, 24)]  # of classes x, y, z
-    assert found.pvalue == swap_test(sums, "two-sided")
-    assert found.pvalue_worst_case == swap_test([Fraction(5, 4), Fraction(-1), Fraction(0)], "two-sided")
+    assert result.pvalue == swap_test(sums, "two-sided")
+    assert result.pvalue_worst_case == swap_test([Fraction(5, 4), Fraction(-1), Fraction(0)], "two-sided")
     classes = np.array([0, 1, 1, 0, 0, 2])
-    assert compare(a, b, seed=3)["MRR"].to_dict() == found.to_dict()  # as no gallery of its own is known
-    assert found.interval() == mean_intervals(LOWER, EXPECTED, UPPER, classes=classes, method="percentile", seed=3)
-    assert found.interval().n == 3
-    assert found.lower == compare(a, b, resample="query")["MRR"].lower  # the mean is over queries still
+    assert compare(a, b, seed=3)["MRR"].to_dict() == result.to_dict()  # as no gallery of its own is known
+    assert result.interval() == mean_intervals(LOWER, EXPECTED, UPPER, classes=classes, method="percentile", seed=3)
+    assert result.interval().n == 3
+    assert result.lower == compare(a, b, resample="query")["MRR"].lower  # the mean is over queries still
     given_labels = compare(report(A), report(B), resample="class", labels=LABELS, seed=3)["MRR"]
-    assert given_labels.to_dict() == found.to_dict()
+    assert given_labels.to_dict() == result.to_dict()
 
 
 def test_mean_over_classes() -> None:
     a, b = (report(queries, average="class", labels=LABELS) for queries in (A, B))
-    found = compare(a, b)["MRR"]
+    result = compare(a, b)["MRR"]
     means = [Fraction(5, 8), Fraction(-1, 4), Fraction(1, 24)]
-    assert found.expected == pytest.approx(float(sum(means) / 3), abs=1e-16)
-    assert found.pvalue == swap_test(means, "two-sided")
-    assert found.a.expected == pytest.approx((1 + (0.75 + 0.5) / 2 + 1 / 3) / 3)
+    assert result.expected == pytest.approx(float(sum(means) / 3), abs=1e-16)
+    assert result.pvalue == swap_test(means, "two-sided")
+    assert result.a.expected == pytest.approx((1 + (0.75 + 0.5) / 2 + 1 / 3) / 3)
     assert "Means, tests and intervals are over 3 classes." in str(compare(a, b))
 
 
 def test_interval_with_other_settings() -> None:
-    found = compare(report(A), report(B), confidence_level=0.8, n_resamples=500, seed=9)["MRR"]
-    asked = found.interval(method="t", confidence_level=0.5)
-    assert asked == mean_intervals(*found.per_query, confidence_level=0.5, method="t")
-    assert found.interval(seed=3) == mean_intervals(
-        *found.per_query, confidence_level=0.8, method="percentile", n_resamples=500, seed=3
+    result = compare(report(A), report(B), confidence_level=0.8, n_resamples=500, seed=9)["MRR"]
+    asked = result.interval(method="t", confidence_level=0.5)
+    assert asked == mean_intervals(*result.per_query, confidence_level=0.5, method="t")
+    assert result.interval(seed=3) == mean_intervals(
+        *result.per_query, confidence_level=0.8, method="percentile", n_resamples=500, seed=3
     )
-    assert found.interval() is found.interval()
+    assert result.interval() is result.interval()
     with pytest.raises(ValueError, match=r"^confidence_level must lie strictly between 0 and 1, but is 0$"):
-        found.interval(confidence_level=0)
+        result.interval(confidence_level=0)
 
 
 def test_wilcoxon_by_hand() -> None:
     # differences 1/2, 2/3, 3/4 in favour of A: of the 8 signs of the ranks one has a sum of 6, one of 0
-    found = compare(report([(0, 1)] * 4), report([(1, 1), (2, 1), (3, 1), (0, 1)]))["MRR"]
-    assert found.wilcoxon() == 0.25
+    result = compare(report([(0, 1)] * 4), report([(1, 1), (2, 1), (3, 1), (0, 1)]))["MRR"]
+    assert result.wilcoxon() == 0.25
     assert math.isnan(compare(report(A), report(A))["MRR"].wilcoxon())
 
 
 def test_bounds_without_an_expectation() -> None:
     fields = {name: getattr(report([(0, 2), (1, 1)]).profile, name) for name in FIELDS}
     comparison = compare(report([(0, 1), (0, 1)]), evaluate(TieProfile(**fields, bounds_only=True), "MRR"))
-    found = comparison["MRR"]
-    assert (found.lower, found.upper) == (0.25, 0.5)
-    assert np.isnan([found.expected, found.pvalue, found.interval().expected.low, found.wilcoxon()]).all()
-    assert found.pvalue_worst_case == swap_test([Fraction(0), Fraction(1, 2)], "two-sided") == 1
+    result = comparison["MRR"]
+    assert (result.lower, result.upper) == (0.25, 0.5)
+    assert np.isnan([result.expected, result.pvalue, result.interval().expected.low, result.wilcoxon()]).all()
+    assert result.pvalue_worst_case == swap_test([Fraction(0), Fraction(1, 2)], "two-sided") == 1
     assert comparison.false_discovery() == {}
     assert json.loads(comparison.to_json())["measures"]["MRR"]["pvalue"] is None
     assert comparison.tables()[0].rows[0][1:5] == ["100.00", "[50.00, 75.00]", "[25.00, 50.00]", "-"]
 
 
 def test_no_pair_at_all() -> None:
-    found = compare(report([None, (0, 1)]), report([(0, 1), None]))["MRR"]
-    assert (found.n_pair, found.n_left_out, found.winner) == (0, 2, None)
-    values = found.lower, found.expected, found.pvalue, found.pvalue_worst_case, found.interval().lower.low
+    result = compare(report([None, (0, 1)]), report([(0, 1), None]))["MRR"]
+    assert (result.n_pair, result.n_left_out, result.winner) == (0, 2, None)
+    values = result.lower, result.expected, result.pvalue, result.pvalue_worst_case, result.interval().lower.low
     assert all(map(math.isnan, values))
 
 
@@ -246,9 +246,9 @@ def test_queries_are_matched_by_their_ids() -> None:
 
 def test_a_query_of_one_report_is_left_out_if_nothing_is_relevant_to_it() -> None:
     a, b = report(A, ids="pqrstu"), report([*B, None], ids=["p", "q", "r", "s", "t", "u", "v"])
-    found = compare(a, b)["MRR"]
-    np.testing.assert_array_equal(found.per_query.lower, LOWER)
-    assert (found.n_pair, found.n_left_out) == (5, 2)
+    result = compare(a, b)["MRR"]
+    np.testing.assert_array_equal(result.per_query.lower, LOWER)
+    assert (result.n_pair, result.n_left_out) == (5, 2)
     back = compare(b, a)["MRR"]
     assert math.isnan(back.per_query.lower[6])
     assert (back.n_pair, back.n_left_out) == (5, 2)
@@ -346,9 +346,9 @@ def test_a_number_that_ties_do_not_change_stands_alone() -> None:
 
 
 def test_nobody_is_called_ahead_by_a_mean_alone() -> None:
-    found = compare(report(A), report(B))["MRR"]
-    assert (found.winner, found.ahead, found.ahead_worst_case) == ("A", None, None)
-    assert found.pvalue == 0.5
+    result = compare(report(A), report(B))["MRR"]
+    assert (result.winner, result.ahead, result.ahead_worst_case) == ("A", None, None)
+    assert result.pvalue == 0.5
     # seven wins and nothing else: p is 2/128; with ties that undo one of them for sure, the worst case is not below .05
     best, second = report([(0, 1)] * 7), report([(1, 1)] * 7)
     sure = compare(best, second)["MRR"]
@@ -370,18 +370,18 @@ def test_the_rest_is_explained_on_request() -> None:
 
 def test_dictionary_frame_and_html() -> None:
     comparison = compare(report(A, BOTH), report(B, BOTH))
-    content, found = json.loads(comparison.to_json()), comparison["MRR"]
-    values = {name: getattr(found, name) for name in ("lower", "expected", "upper", "pvalue", "pvalue_worst_case")}
+    content, result = json.loads(comparison.to_json()), comparison["MRR"]
+    values = {name: getattr(result, name) for name in ("lower", "expected", "upper", "pvalue", "pvalue_worst_case")}
     counts = {"n_wins_a": 2, "n_wins_b": 1, "n_equal": 0, "n_open": 2}
     assert content["measures"]["MRR"] == {
-        **values, **counts, "a": dict(found.a._asdict()), "b": dict(found.b._asdict()),
-        "interval": {name: list(getattr(found.interval(), name)) for name in ("lower", "expected", "upper")},
+        **values, **counts, "a": dict(result.a._asdict()), "b": dict(result.b._asdict()),
+        "interval": {name: list(getattr(result.interval(), name)) for name in ("lower", "expected", "upper")},
         "exact": True, "winner": "A", "ahead": None, "ahead_worst_case": None,
         "n_pair": 5, "n_left_out": 1, "n_unit": 5,
     }  # fmt: skip
     assert content["cautions"] == []
     assert (content["test"]["n_resamples"], content["names"]) == (9999, ["A", "B"])
-    frame, (low, high) = comparison.to_pandas(), found.interval().expected
+    frame, (low, high) = comparison.to_pandas(), result.interval().expected
     assert list(frame["measure"]) == BOTH
     assert {name: frame[name][0] for name in list(frame)[1:]} == {
         **values,

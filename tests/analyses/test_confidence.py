@@ -133,9 +133,9 @@ def test_a_tolerance_has_no_expectation() -> None:
     report = dh.evaluate([[0.0], [1], [-1.01], [5]], ["a", "a", "b", "b"], distance="euclidean", ties=dh.Tolerance(0.1))
     curve = dc.error_reject_curve(report["Hit@1"], [4, 3, 2, 1])
     assert np.isnan([*curve.expected, curve.random_area.expected]).all()
-    for found in (curve.area, dc.confidence_accuracy(report["Hit@1"], [4, 3, 2, 1]).mean_accuracy):
-        assert found.lower < found.upper
-        assert math.isnan(found.expected)
+    for result in (curve.area, dc.confidence_accuracy(report["Hit@1"], [4, 3, 2, 1]).mean_accuracy):
+        assert result.lower < result.upper
+        assert math.isnan(result.expected)
 
 
 def test_without_a_query_or_a_wrong_one() -> None:
@@ -165,17 +165,17 @@ def test_mean_accuracy_is_the_study_s(levels: int) -> None:
     for _ in range(20):
         correct = random.random(40) < 0.7
         confidence = random.integers(0, levels, 40) / levels
-        found = dc.confidence_accuracy(correct, confidence)
-        assert found.mean_accuracy == pytest.approx([as_the_study(correct, confidence)] * 3, abs=1e-14)
-        assert found.auroc == pytest.approx(roc_auc_score(correct, confidence), abs=1e-14)
-        assert dc.confidence_accuracy(correct, 12500 * confidence).mean_accuracy == found.mean_accuracy
+        result = dc.confidence_accuracy(correct, confidence)
+        assert result.mean_accuracy == pytest.approx([as_the_study(correct, confidence)] * 3, abs=1e-14)
+        assert result.auroc == pytest.approx(roc_auc_score(correct, confidence), abs=1e-14)
+        assert dc.confidence_accuracy(correct, 12500 * confidence).mean_accuracy == result.mean_accuracy
 
 
 @given(st.lists(hits, min_size=1, max_size=6))
 @few
 def test_accuracies_are_those_of_every_threshold_and_hit(queries: list[Any]) -> None:
     correct, confidence = arrays(queries)
-    found = dc.confidence_accuracy(correct, confidence)
+    result = dc.confidence_accuracy(correct, confidence)
     thresholds = [math.inf, *sorted(set(confidence.tolist()), reverse=True)]
 
     def accuracies(right: tuple[int, ...]) -> list[Fraction]:
@@ -187,25 +187,25 @@ def test_accuracies_are_those_of_every_threshold_and_hit(queries: list[Any]) -> 
     likely = [Fraction(value[1], 8) for value, _ in queries]  # that each is right
     chances = [math.prod(p if hit else 1 - p for p, hit in zip(likely, world, strict=True)) for world in worlds]
     expected = sum(p * mean for p, mean in zip(chances, means, strict=True))
-    assert found.mean_accuracy == tuple(floats([min(means), expected, max(means)]))
-    assert found.n_open == sum(value[0] < value[2] for value, _ in queries)
-    if found.n_open:
-        assert np.isnan([found.best_accuracy, found.best_threshold, found.auroc, found.majority_accuracy]).all()
+    assert result.mean_accuracy == tuple(floats([min(means), expected, max(means)]))
+    assert result.n_open == sum(value[0] < value[2] for value, _ in queries)
+    if result.n_open:
+        assert np.isnan([result.best_accuracy, result.best_threshold, result.auroc, result.majority_accuracy]).all()
         return
     (known,) = worlds
     best = max(accuracies(known))
-    assert (found.best_accuracy, found.best_threshold) == (float(best), thresholds[accuracies(known).index(best)])
-    assert found.majority_accuracy == max(sum(known), len(known) - sum(known)) / len(known)
+    assert (result.best_accuracy, result.best_threshold) == (float(best), thresholds[accuracies(known).index(best)])
+    assert result.majority_accuracy == max(sum(known), len(known) - sum(known)) / len(known)
     right, wrong = ([c for c, other in zip(confidence, known, strict=True) if other == hit] for hit in (1, 0))
     wins = [Fraction(2 * bool(a > b) + bool(a == b), 2) for a, b in itertools.product(right, wrong)]
-    assert math.isnan(found.auroc) if not wins else found.auroc == float(sum(wins) / len(wins))
+    assert math.isnan(result.auroc) if not wins else result.auroc == float(sum(wins) / len(wins))
 
 
 @given(st.lists(st.tuples(st.sampled_from([(0, 0, 0), (8, 8, 8), (0, 3, 8)]), eighths), min_size=1, max_size=6))
 @few
 def test_calibration_of_every_choice_of_hits(queries: list[Any]) -> None:
     correct, level = arrays(queries)
-    found = dc.calibration(correct, level / 8, bins=4)
+    result = dc.calibration(correct, level / 8, bins=4)
     gaps, squares = [], []
     for world in worlds_of(queries):
         bins: dict[int, Fraction] = {}
@@ -215,39 +215,39 @@ def test_calibration_of_every_choice_of_hits(queries: list[Any]) -> None:
             bins[at] = bins.get(at, Fraction(0)) + gap
         gaps.append(sum(map(abs, bins.values())) / len(queries))
         squares.append(sum(gap**2 for gap in off) / len(queries))
-    assert (found.ece.lower, found.ece.upper) == (float(min(gaps)), float(max(gaps)))
-    assert (found.brier.lower, found.brier.upper) == (float(min(squares)), float(max(squares)))
-    assert found.brier.lower <= found.brier.expected <= found.brier.upper
-    assert found.ece.expected == found.ece.lower if len(gaps) == 1 else math.isnan(found.ece.expected)
+    assert (result.ece.lower, result.ece.upper) == (float(min(gaps)), float(max(gaps)))
+    assert (result.brier.lower, result.brier.upper) == (float(min(squares)), float(max(squares)))
+    assert result.brier.lower <= result.brier.expected <= result.brier.upper
+    assert result.ece.expected == result.ece.lower if len(gaps) == 1 else math.isnan(result.ece.expected)
 
 
 def test_reliability_table_of_bins() -> None:
-    found = dc.calibration([0, 1, 1, np.nan], [0.0, 0.2, 1.0, 0.5], bins=5)
-    assert found.count.tolist() == [2, 0, 0, 0, 1]  # 0.2 is the upper edge of the first bin
+    result = dc.calibration([0, 1, 1, np.nan], [0.0, 0.2, 1.0, 0.5], bins=5)
+    assert result.count.tolist() == [2, 0, 0, 0, 1]  # 0.2 is the upper edge of the first bin
     titles = ["0 to 20", "20 to 40", "40 to 60", "60 to 80", "80 to 100"]
-    assert [row[:2] for row in found.tables()[1].rows] == [list(row) for row in zip(titles, "20001", strict=True)]
-    np.testing.assert_array_equal(found.confidence, [0.1, np.nan, np.nan, np.nan, 1])
-    np.testing.assert_array_equal(found.right.expected, [0.5, np.nan, np.nan, np.nan, 1])
-    assert found.n_left_out == 1
+    assert [row[:2] for row in result.tables()[1].rows] == [list(row) for row in zip(titles, "20001", strict=True)]
+    np.testing.assert_array_equal(result.confidence, [0.1, np.nan, np.nan, np.nan, 1])
+    np.testing.assert_array_equal(result.right.expected, [0.5, np.nan, np.nan, np.nan, 1])
+    assert result.n_left_out == 1
 
 
 def test_rank_correlation_is_scipy_s_on_any_scale() -> None:
     random = np.random.default_rng(3)
     one, other = random.integers(0, 9, 60).astype(float), random.random(60)
-    found = dc.rank_correlation(one, other)
+    result = dc.rank_correlation(one, other)
     rho, tau = scipy.stats.spearmanr(one, other), scipy.stats.kendalltau(one, other)
-    values = (found.spearman, found.spearman_p, found.kendall, found.kendall_p)
+    values = (result.spearman, result.spearman_p, result.kendall, result.kendall_p)
     assert values == pytest.approx((rho.statistic, rho.pvalue, tau.statistic, tau.pvalue), rel=1e-12)
     shuffle = random.permutation(60)
-    assert dc.rank_correlation(np.exp(one)[shuffle] * 12500, other[shuffle] - 3) == found
+    assert dc.rank_correlation(np.exp(one)[shuffle] * 12500, other[shuffle] - 3) == result
 
 
 @pytest.mark.parametrize(("one", "other"), [([], []), ([1], [2]), ([1, 1, 1], [1, 2, 3]), ([1, 2], [0.0, -0.0])])
 def test_rank_correlation_undefined(one: list[float], other: list[float]) -> None:
-    found = dc.rank_correlation(one, other)
-    assert all(map(math.isnan, (found.spearman, found.spearman_p, found.kendall, found.kendall_p)))
-    assert found.n == len(one)
-    for broken in (found.rho, found.tau):  # a constant can be broken into any order
+    result = dc.rank_correlation(one, other)
+    assert all(map(math.isnan, (result.spearman, result.spearman_p, result.kendall, result.kendall_p)))
+    assert result.n == len(one)
+    for broken in (result.rho, result.tau):  # a constant can be broken into any order
         assert all(map(math.isnan, broken)) if len(one) < 2 else broken == (-1, 0, 1)
 
 
@@ -269,19 +269,19 @@ def test_rank_correlations_of_every_way_to_break_the_ties(pairs: list[tuple[int,
         rhos.append(1 - Fraction(6 * squares, n * (n * n - 1)))
         agree = sum((first[i] < first[j]) == (second[i] < second[j]) for i in range(n) for j in range(i))
         taus.append(Fraction(4 * agree, n * (n - 1)) - 1)
-    found = dc.rank_correlation(one, other)
-    for broken, values in ((found.rho, rhos), (found.tau, taus)):
+    result = dc.rank_correlation(one, other)
+    for broken, values in ((result.rho, rhos), (result.tau, taus)):
         assert list(broken) == floats([min(values), sum(values) / len(values), max(values)])
 
 
 def test_rank_correlations_without_ties_are_one_value() -> None:
     random = np.random.default_rng(7)
     one, other = random.permutation(999), random.permutation(999)
-    found = dc.rank_correlation(one, other)
-    assert found.rho == pytest.approx([found.spearman] * 3, abs=1e-14)
-    assert found.tau == pytest.approx([found.kendall] * 3, abs=1e-14)
-    assert found.rho.lower == found.rho.expected == found.rho.upper
-    assert found.tables()[0].header == ("correlation", "coefficient", "p")
+    result = dc.rank_correlation(one, other)
+    assert result.rho == pytest.approx([result.spearman] * 3, abs=1e-14)
+    assert result.tau == pytest.approx([result.kendall] * 3, abs=1e-14)
+    assert result.rho.lower == result.rho.expected == result.rho.upper
+    assert result.tables()[0].header == ("correlation", "coefficient", "p")
     levels = random.integers(0, 9, (2, 999))
     pairs = [np.sign(side[:, None] - side)[np.triu_indices(999, 1)] for side in levels]
     products, open_ = int((pairs[0] * pairs[1]).sum()), int((pairs[0] * pairs[1] == 0).sum())
@@ -296,9 +296,9 @@ def test_rank_correlations_without_ties_are_one_value() -> None:
 def test_a_density_with_two_modes_has_two_pieces_and_a_plateau_belongs_to_the_region_as_a_whole() -> None:
     x, half = np.linspace(-10, 10, 4001), scipy.stats.norm.ppf(0.95) * 0.5
     density = scipy.stats.norm.pdf(x, -3, 0.5) + scipy.stats.norm.pdf(x, 3, 0.5)
-    found = dc.highest_density_interval(x, 0.9, density=density)
-    np.testing.assert_allclose(found.intervals, [[-3 - half, -3 + half], [3 - half, 3 + half]], atol=0.006)
-    assert abs(found.mode) == pytest.approx(3)
+    result = dc.highest_density_interval(x, 0.9, density=density)
+    np.testing.assert_allclose(result.intervals, [[-3 - half, -3 + half], [3 - half, 3 + half]], atol=0.006)
+    assert abs(result.mode) == pytest.approx(3)
     flat = dc.highest_density_interval([0, 3, 4], 0.5, density=[1, 1, 0])
     assert flat.intervals.tolist() == [[0.0, 3.0]]
     assert flat.probability == pytest.approx(3 / 3.5)
@@ -323,20 +323,20 @@ def test_samples_of_known_distributions() -> None:
 
 def test_few_or_equal_samples() -> None:
     for multimodal in (False, True):
-        found = dc.highest_density_interval([2.0, 2.0, 2.0], 0.9, multimodal=multimodal)
-        assert (found.intervals.tolist(), found.mode, found.probability) == ([[2.0, 2.0]], 2.0, 1.0)
+        result = dc.highest_density_interval([2.0, 2.0, 2.0], 0.9, multimodal=multimodal)
+        assert (result.intervals.tolist(), result.mode, result.probability) == ([[2.0, 2.0]], 2.0, 1.0)
     counts = dc.highest_density_interval([1, 1, 1, 5, 5, 5, 9], 0.8, multimodal=True)
     assert counts.intervals.tolist() == [[1.0, 1.0], [5.0, 5.0]]
     assert counts.probability == 6 / 7
 
 
 def by_hand(points: np.ndarray, labels: list[str], k: int) -> list[float]:
-    squares, found = ((points[:, None] - points) ** 2).sum(axis=2).tolist(), []
+    squares, result = ((points[:, None] - points) ** 2).sum(axis=2).tolist(), []
     for i, row in enumerate(squares):
         reach = sorted(row[:i] + row[i + 1 :])[k - 1]
         near = [labels[j] for j, square in enumerate(row) if j != i and square <= reach]
-        found.append(-sum(near.count(x) / len(near) * math.log2(near.count(x) / len(near)) for x in set(near)))
-    return found
+        result.append(-sum(near.count(x) / len(near) * math.log2(near.count(x) / len(near)) for x in set(near)))
+    return result
 
 
 @given(st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=4, max_size=10), st.data())

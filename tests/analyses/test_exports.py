@@ -16,7 +16,6 @@ import pytest
 
 import deadheat as dh
 from deadheat import confidence
-from deadheat.analyses.collisions import collisions_of_distances
 from deadheat.reports.tables import SCHEMA, TabularResult, program
 from deadheat.support.triple import Triple
 
@@ -48,7 +47,6 @@ RESULTS: dict[str, Callable[[], TabularResult]] = {
     "leaderboard": lambda: dh.leaderboard(REPORTS, n_resamples=99),
     "collisions": lambda: dh.collisions(TASK.replace(distance="cityblock")),
     "table": lambda: dh.collisions(TASK, distances=["euclidean", "cityblock"]),
-    "given": lambda: collisions_of_distances([[0.1, 0.1, 0.2]], [[True, False, False]]),
     "quantization": lambda: dh.compare_formats(dh.Task(POINTS, LABELS), measures="mAP, P@2", formats="int8, 1 bit"),
     "reject": lambda: confidence.error_reject_curve(HITS, SURE),
     "accuracy": lambda: confidence.confidence_accuracy(HITS.lower, SURE),
@@ -93,8 +91,8 @@ def test_frames_hold_the_columns(name: str) -> None:
     assert table.column_names == result.to_polars().columns == list(frame.columns) == list(columns)
     for key, values in columns.items():
         assert len(values) > 0
-        for found in (table[key].to_pylist(), result.to_polars()[key].to_list(), frame[key].to_numpy()):
-            np.testing.assert_array_equal(found, values)
+        for outcome in (table[key].to_pylist(), result.to_polars()[key].to_list(), frame[key].to_numpy()):
+            np.testing.assert_array_equal(outcome, values)
     assert pyarrow.table(result).equals(table) or any(value != value for values in columns.values() for value in values)
     assert polars.DataFrame(result).equals(result.to_polars())
 

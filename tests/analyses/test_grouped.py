@@ -294,21 +294,21 @@ def test_standard_error_with_repeats_is_that_of_one() -> None:
     assert result.errors.lower == pytest.approx(math.sqrt(5 / 200) / 2, rel=1e-14)
     assert result.n_unit == 2
     assert result.expected == 0.45
-    found = result.interval(confidence_level=0.5, method="t")
-    assert (found.n, found.method, found.confidence_level) == (2, "t", 0.5)
+    outcome = result.interval(confidence_level=0.5, method="t")
+    assert (outcome.n, outcome.method, outcome.confidence_level) == (2, "t", 0.5)
     reach = stats.t(1).isf(0.25) * math.sqrt(5 / 200)
-    assert found.expected == pytest.approx((0.45 - reach, 0.45 + reach), rel=1e-13)
+    assert outcome.expected == pytest.approx((0.45 - reach, 0.45 + reach), rel=1e-13)
     assert result.interval(confidence_level=0.9, method="t").expected == (0, 1), "ends are cut to what a measure can be"
 
 
 def test_bootstraps_of_repeats_are_averaged() -> None:
     values, how = np.random.default_rng(0).random(24), {"method": "percentile", "n_resamples": 500, "seed": 4}
-    found, one, other = (
+    result, one, other = (
         result_of(part, draws).interval(confidence_level=0.9, **how)
         for part, draws in ((values, 2), (values[:12], 1), (values[12:], 1))
     )
-    assert found.method == "percentile"
-    assert found.upper == tuple((a + b) / 2 for a, b in zip(one.upper, other.upper, strict=True))
+    assert result.method == "percentile"
+    assert result.upper == tuple((a + b) / 2 for a, b in zip(one.upper, other.upper, strict=True))
 
 
 def test_repeats_with_groups_that_have_no_value() -> None:
@@ -331,9 +331,9 @@ def test_interval_is_the_mean_and_a_quantile() -> None:
 def test_bootstrap_is_over_groups() -> None:
     values = np.random.default_rng(1).random(15)
     how: dict = {"confidence_level": 0.9, "method": "BCa", "n_resamples": 999, "seed": 3}
-    found = result_of(values).interval(**how)
-    assert found == intervals.mean_intervals(values / 2, values, np.minimum(1, values * 1.5), unit="group", **how)
-    assert found.lower.high < found.expected.high < found.upper.high
+    result = result_of(values).interval(**how)
+    assert result == intervals.mean_intervals(values / 2, values, np.minimum(1, values * 1.5), unit="group", **how)
+    assert result.lower.high < result.expected.high < result.upper.high
 
 
 @pytest.mark.parametrize(("level", "method"), [(0, "t"), (1.0, "t"), (95, "t"), (0.9, "studnet")])
@@ -355,11 +355,11 @@ def test_gap_holds_what_ties_allow() -> None:
     for side, one, other in ((gap.grouped, *inside), (gap.plain, *whole)):
         assert triple(side) == (one.lower - other.upper, one.expected - other.expected, one.upper - other.lower)
         assert side.lower < side.expected < side.upper
-        found = side.interval()
-        assert found.lower.low < side.lower < found.lower.high
-        assert found.upper.low < side.upper < found.upper.high
-        assert found.lower.low < found.expected.low < side.expected < found.expected.high < found.upper.high
-        assert side.bound() == max(map(abs, (*found.lower, *found.expected, *found.upper)))
+        result = side.interval()
+        assert result.lower.low < side.lower < result.lower.high
+        assert result.upper.low < side.upper < result.upper.high
+        assert result.lower.low < result.expected.low < side.expected < result.expected.high < result.upper.high
+        assert side.bound() == max(map(abs, (*result.lower, *result.expected, *result.upper)))
         assert side.bound(confidence_level=0.99) > side.bound(confidence_level=0.9)
 
 
@@ -367,9 +367,9 @@ def test_gap_of_groups_is_welchs() -> None:
     a, b = result_of([0.4, 0.5, 0.9]), result_of([0.1, 0.2, 0.15, 0.3, 0.5])
     gap = Gap(a, b, a.errors, b.errors, (3, 5))
     for level in (0.8, 0.95):
-        found = stats.ttest_ind(a.per_group.expected, b.per_group.expected, equal_var=False).confidence_interval(level)
+        result = stats.ttest_ind(a.per_group.expected, b.per_group.expected, equal_var=False).confidence_interval(level)
         interval = gap.interval(confidence_level=level)
-        assert interval.expected == pytest.approx((found.low, found.high), rel=1e-12)
+        assert interval.expected == pytest.approx((result.low, result.high), rel=1e-12)
         lowest = stats.ttest_ind(a.per_group.lower, b.per_group.upper, equal_var=False).confidence_interval(level)
         assert interval.lower == pytest.approx((lowest.low, lowest.high), rel=1e-12)
         assert gap.bound(confidence_level=level) == max(-interval.lower.low, interval.upper.high)
@@ -387,8 +387,8 @@ def test_margin_and_bound_of_a_gap_are_two_numbers() -> None:
         reach = stats.t(degrees).isf(0.05) * math.hypot(a.errors.expected, b.errors.expected)
         assert gap.margin(confidence_level=0.9) == pytest.approx(reach, rel=1e-12)
         assert gap.bound(confidence_level=0.9) == pytest.approx(abs(gap.expected) + reach, rel=1e-12)
-        found = gap.interval(confidence_level=0.9).expected
-        assert gap.margin(confidence_level=0.9) == pytest.approx((found.high - found.low) / 2, rel=1e-12)
+        result = gap.interval(confidence_level=0.9).expected
+        assert gap.margin(confidence_level=0.9) == pytest.approx((result.high - result.low) / 2, rel=1e-12)
         assert gap.to_dict(confidence_level=0.9)["margin"] == gap.margin(confidence_level=0.9)
     tied = Gap(a, b, a.errors, b.errors, (3, 5))
     each = [ends.high for ends in tied._intervals(0.9, centred=True)]

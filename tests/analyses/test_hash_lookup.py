@@ -44,8 +44,8 @@ def balls(query: np.ndarray, gallery: np.ndarray, relevant: np.ndarray, ranked: 
 NAMES = ["precision", "recall", "f1", "precision_micro", "recall_micro", "f1_micro", "empty", "n_empty"]
 
 
-def same(found: Any, wanted: dict[str, list[Any]]) -> None:
-    columns = found.columns()
+def same(result: Any, wanted: dict[str, list[Any]]) -> None:
+    columns = result.columns()
     assert [*columns] == ["radius", *NAMES]
     for name, values in wanted.items():
         assert columns[name] == pytest.approx([float(each) for each in values], rel=1e-15, abs=0), name
@@ -66,11 +66,11 @@ def test_leave_one_out(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     same_label, others = labels[:, None] == labels, ~np.eye(len(bits), dtype=bool)
     for junk in (None, rng.random(len(bits)) < 0.2, rng.random(same_label.shape) < 0.3):
         task = dh.Task(bits, labels, distance="hamming", junk=junk, threads=int(rng.integers(1, 4)))
-        found = dh.hash_lookup(task)
+        result = dh.hash_lookup(task)
         wanted = balls(bits, bits, same_label, others if junk is None else others & ~junk)
-        same(found, wanted)
-        assert found.n_query + found.n_singleton == len(bits)
-        assert found.n_query == np.count_nonzero(task.profile.n_relevant)
+        same(result, wanted)
+        assert result.n_query + result.n_singleton == len(bits)
+        assert result.n_query == np.count_nonzero(task.profile.n_relevant)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -85,16 +85,16 @@ def test_a_gallery(seed: int) -> None:
         pair = bits[:cut], labels[:cut], bits[cut:], labels[cut:]
         if not (relevant & ranked).any():
             continue
-        found = dh.hash_lookup(dh.Task(*pair, distance="hamming", junk=junk, exclude=exclude))
-        same(found, balls(bits[:cut], bits[cut:], relevant, ranked))
+        result = dh.hash_lookup(dh.Task(*pair, distance="hamming", junk=junk, exclude=exclude))
+        same(result, balls(bits[:cut], bits[cut:], relevant, ranked))
 
 
 def test_several_labels() -> None:
     rng = np.random.default_rng(5)
     bits, several = rng.random((25, 6)) < 0.5, rng.random((25, 4)) < 0.3
-    found = dh.hash_lookup(dh.Task(bits, several, distance="hamming"))
+    result = dh.hash_lookup(dh.Task(bits, several, distance="hamming"))
     shared = several.astype(int) @ several.T.astype(int) > 0
-    same(found, balls(bits, bits, shared, ~np.eye(25, dtype=bool)))
+    same(result, balls(bits, bits, shared, ~np.eye(25, dtype=bool)))
 
 
 def test_every_form_of_codes_has_the_same_values() -> None:
@@ -119,14 +119,14 @@ def test_precision_and_recall_are_those_of_the_ranking() -> None:
     bits, labels = rng.random((1, 9)) < 0.5, [0]
     gallery, of_gallery = rng.random((40, 9)) < 0.5, rng.integers(0, 2, 40)
     task = dh.Task(bits, labels, gallery, of_gallery, distance="hamming")
-    found = dh.hash_lookup(task)
+    result = dh.hash_lookup(task)
     apart = (bits != gallery).sum(axis=1)
     for radius in range(10):
         n = int((apart <= radius).sum())
         if n:
             precision, recall = (dh.evaluate(task, f"{name}@{n}")[f"{name}@{n}"] for name in ("P", "Recall"))
-            assert precision.lower == precision.upper == found.macro.precision[radius]
-            assert recall.lower == recall.upper == found.macro.recall[radius]
+            assert precision.lower == precision.upper == result.macro.precision[radius]
+            assert recall.lower == recall.upper == result.macro.recall[radius]
 
 
 def test_queries_without_a_relevant_item_count_as_asked() -> None:
@@ -140,15 +140,15 @@ def test_queries_without_a_relevant_item_count_as_asked() -> None:
     assert skipped.n_singleton > 0
     n, n_all = skipped.n_query, skipped.n_query + skipped.n_singleton
     for singletons, fillers in {"zero": (0, 0, 0), "one": (1, 1, 1), "balanced": (0, 1, 0)}.items():
-        found = dh.hash_lookup(task, singletons=singletons)
-        for of_some, of_all, filler in zip(skipped.macro, found.macro, fillers, strict=True):
+        result = dh.hash_lookup(task, singletons=singletons)
+        for of_some, of_all, filler in zip(skipped.macro, result.macro, fillers, strict=True):
             assert of_all == pytest.approx((n * of_some + (n_all - n) * filler) / n_all, rel=1e-15, abs=1e-16)
         for name in ("n_query", "n_singleton", "best_radius"):
-            assert getattr(found, name) == getattr(skipped, name)
-        for one, other in zip((*found.micro, found.n_empty), (*skipped.micro, skipped.n_empty), strict=True):
+            assert getattr(result, name) == getattr(skipped, name)
+        for one, other in zip((*result.micro, result.n_empty), (*skipped.micro, skipped.n_empty), strict=True):
             assert_array_equal(one, other)
-        assert found.to_dict()["singletons"] == singletons
-        assert any("in these means" in note for note in found.notes())
+        assert result.to_dict()["singletons"] == singletons
+        assert any("in these means" in note for note in result.notes())
     n_item = len(bits) - cut  # all within the largest radius, so that `evaluate` has the same values at this cutoff
     for singletons in ("skip", "zero", "one", "balanced"):
         report = dh.evaluate(task, f"P@{n_item},Recall@{n_item}", singletons=singletons)
@@ -170,25 +170,25 @@ def test_statistics_of_the_codes(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     labels = np.concatenate([labels, labels[:5]])
     monkeypatch.setattr(hash_lookup, "_BITS_AT_ONCE", int(rng.choice([1, 100, 1 << 22])))
     junk = rng.random(len(bits)) < 0.1
-    found = dh.hash_lookup(dh.Task(bits, labels, distance="hamming", junk=junk)).statistics
+    result = dh.hash_lookup(dh.Task(bits, labels, distance="hamming", junk=junk)).statistics
     kept = bits[~junk]
     buckets = [sum((code == other).all() for other in kept) for code in kept]
-    assert (found.n_code, found.largest_bucket) == (len(kept), max(buckets))
-    assert found.n_distinct == len({tuple(code) for code in kept.tolist()})
-    assert_array_equal(found.ones, kept.mean(axis=0))
+    assert (result.n_code, result.largest_bucket) == (len(kept), max(buckets))
+    assert result.n_distinct == len({tuple(code) for code in kept.tolist()})
+    assert_array_equal(result.ones, kept.mean(axis=0))
     varies = (kept != kept[0]).any(axis=0)
-    assert found.n_constant == np.count_nonzero(~varies)
+    assert result.n_constant == np.count_nonzero(~varies)
     if varies.sum() < 2:
-        assert np.isnan(found.largest_correlation)
+        assert np.isnan(result.largest_correlation)
     else:
         correlations = np.abs(np.corrcoef(kept[:, varies].T.astype(float)))
-        assert found.largest_correlation == pytest.approx((correlations - np.eye(len(correlations))).max())
+        assert result.largest_correlation == pytest.approx((correlations - np.eye(len(correlations))).max())
 
 
 def test_a_bit_and_its_negation_correlate_fully() -> None:
     bit = np.arange(7) % 3 == 0
-    found = dh.hash_lookup(dh.Task(np.stack([bit, ~bit], axis=1), [0] * 7, distance="hamming"))
-    assert found.statistics.largest_correlation == 1.0
+    result = dh.hash_lookup(dh.Task(np.stack([bit, ~bit], axis=1), [0] * 7, distance="hamming"))
+    assert result.statistics.largest_correlation == 1.0
 
 
 # What is shown and refused --------------------------------------------------------------------------------------------
@@ -198,16 +198,16 @@ def test_the_table_has_few_radii_and_the_best() -> None:
     rng = np.random.default_rng(0)
     labels = np.arange(60) % 3
     bits = (rng.random((3, 32)) < 0.5)[labels] ^ (rng.random((60, 32)) < 0.2)
-    found = dh.hash_lookup(dh.Task(bits, [*labels[:-1], 9], distance="hamming"))
-    best = int(np.argmax(found.columns()["f1"]))
+    result = dh.hash_lookup(dh.Task(bits, [*labels[:-1], 9], distance="hamming"))
+    best = int(np.argmax(result.columns()["f1"]))
     assert best > 3
-    (table,) = found.tables()
+    (table,) = result.tables()
     assert [row[0] for row in table.rows] == ["0", "1", "2", "3", str(best)]
-    assert table.rows[-1][3] == f"{100 * found.macro.f1[best]:.2f}"
-    assert "Left out: 1 query without a relevant item." in found.notes()
-    assert found.to_dict()["best_radius"] == best
-    assert found.to_pandas().shape == (33, 9)
-    assert "NaN" not in found.to_json()
+    assert table.rows[-1][3] == f"{100 * result.macro.f1[best]:.2f}"
+    assert "Left out: 1 query without a relevant item." in result.notes()
+    assert result.to_dict()["best_radius"] == best
+    assert result.to_pandas().shape == (33, 9)
+    assert "NaN" not in result.to_json()
 
 
 def test_progress_counts_pairs() -> None:

@@ -66,8 +66,8 @@ def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch
         rows = rows > 0.5 if distance == "hamming" else rows
         queries, base = rows[:n_query], rows[n_query:]
         returned = [rng.permutation(n)[:length].tolist() for length in rng.integers(0, n + 1, n_query)]
-        found = dh.index_recall(returned, queries, base, k, distance=distance, threads=int(rng.integers(1, 3)))
-        (result,) = found.recalls.values()
+        outcome = dh.index_recall(returned, queries, base, k, distance=distance, threads=int(rng.integers(1, 3)))
+        (result,) = outcome.recalls.values()
         n_tied = 0
         for i, query in enumerate(queries):
             keys = [oracles.exact_key(query, item, distance) for item in base]
@@ -81,7 +81,7 @@ def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch
             near = sum(keys[item] >= last for item in returned[i][:k])
             assert result.by_distance[i] == float(Fraction(near, len(searches[0])))
             n_tied += len(searches) > 1
-        assert found.n_tied == n_tied
+        assert outcome.n_tied == n_tied
 
 
 @pytest.mark.parametrize("kind", ["grid", "floats"])
@@ -105,10 +105,10 @@ def test_missing_entries_were_not_found_whatever_says_so() -> None:
     as_faiss = np.array([[0, -1, -1], [0, 1, 2]])
     as_usearch = {"keys": np.array([[0, 7, 7], [0, 1, 2]], dtype=np.uint64), "counts": np.array([1, 3])}
     for ids, counts in ((as_faiss, None), (as_usearch["keys"], as_usearch["counts"]), ([[0], [0, 1, 2]], None)):
-        found = dh.index_recall(ids, queries, base, 3, distance="euclidean", counts=counts)
-        assert found["index"].per_query.tolist() == [1 / 3, 1.0]
-        assert found["index"].n_returned.tolist() == [1, 3]
-        assert "index: fewer than 3 came back for 1 of them." in found.to_text()
+        result = dh.index_recall(ids, queries, base, 3, distance="euclidean", counts=counts)
+        assert result["index"].per_query.tolist() == [1 / 3, 1.0]
+        assert result["index"].n_returned.tolist() == [1, 3]
+        assert "index: fewer than 3 came back for 1 of them." in result.to_text()
 
 
 def test_ids_of_the_base() -> None:
@@ -117,22 +117,22 @@ def test_ids_of_the_base() -> None:
     rows = dh.index_recall([[0, 3]], queries, base, 2, distance="euclidean")
     for ids in (names, [f"doc{i}" for i in range(5)]):
         returned = np.array([[ids[0], ids[3]]])
-        assert dh.index_recall(returned, queries, base, 2, distance="l2", base_ids=ids).to_dict() == rows.to_dict()
+        assert dh.index_recall(returned, queries, base, 2, distance="l2", gallery_ids=ids).to_dict() == rows.to_dict()
 
 
 def test_one_table_of_several_indexes() -> None:
     returned, base, queries = {"all": [[0, 1]], "half": [[0, 4]]}, np.arange(5.0)[:, None], np.zeros((1, 1))
-    found = dh.index_recall(returned, queries, base, 2, distance="euclidean", queries_per_second={"half": 1234.5})
-    assert (list(found), len(found)) == (["all", "half"], 2)
-    assert found.to_markdown().splitlines()[:4] == [
+    outcome = dh.index_recall(returned, queries, base, 2, distance="euclidean", queries_per_second={"half": 1234.5})
+    assert (list(outcome), len(outcome)) == (["all", "half"], 2)
+    assert outcome.to_markdown().splitlines()[:4] == [
         "| index   |   recall@2 (%) |   95 % interval |   all found |   queries/s |",
         "|:--------|---------------:|----------------:|------------:|------------:|",
         "| all     |         100.00 |               - |      100.00 |           - |",
         "| half    |          50.00 |               - |        0.00 |       1,234 |",
     ]
-    assert json.loads(found.to_json())["indexes"]["half"]["recall"] == 0.5
-    assert found.to_pandas()["recall"].tolist() == [1.0, 0.5]
-    assert found["half"].recall_by_id == (0.5, 0.5, 0.5)
+    assert json.loads(outcome.to_json())["indexes"]["half"]["recall"] == 0.5
+    assert outcome.to_pandas()["recall"].tolist() == [1.0, 0.5]
+    assert outcome["half"].recall_by_id == (0.5, 0.5, 0.5)
     rng = np.random.default_rng(0)
     rows, some = rng.standard_normal((50, 3)), [rng.permutation(50)[:10] for _ in range(50)]
     result = dh.index_recall(some, rows, rows, 10, distance="cosine")["index"]
@@ -140,20 +140,20 @@ def test_one_table_of_several_indexes() -> None:
     assert 0 < low < result.recall < high < 1
 
 
-def two_indexes(n_query: int, n_base: int, *, bits: bool = False) -> tuple[Any, Any, dict[str, Any]]:
+def two_indexes(n_query: int, n_gallery: int, *, bits: bool = False) -> tuple[Any, Any, dict[str, Any]]:
     """Points on a grid, and two indexes: one that returns lists of any length, one of rows that are full."""
     rng = np.random.default_rng(0)
-    queries, base = (rng.integers(-2, 3, (n, 6)).astype(np.float32) for n in (n_query, n_base))
-    ragged = [rng.permutation(n_base)[: rng.integers(0, 20)].tolist() for _ in range(n_query)]
-    both = {"ragged": ragged, "full": np.stack([rng.permutation(n_base)[:12] for _ in range(n_query)])}
+    queries, base = (rng.integers(-2, 3, (n, 6)).astype(np.float32) for n in (n_query, n_gallery))
+    ragged = [rng.permutation(n_gallery)[: rng.integers(0, 20)].tolist() for _ in range(n_query)]
+    both = {"ragged": ragged, "full": np.stack([rng.permutation(n_gallery)[:12] for _ in range(n_query)])}
     return (queries > 0, base > 0, both) if bits else (queries, base, both)
 
 
-def require_same(found: IndexRecall, alone: IndexRecall) -> None:
-    assert found.n_tied == alone.n_tied > 0
+def require_same(result: IndexRecall, alone: IndexRecall) -> None:
+    assert result.n_tied == alone.n_tied > 0
     for name, recall in alone.recalls.items():
-        assert_array_equal(np.stack(found[name].by_id), np.stack(recall.by_id))
-    assert str(found) == str(alone)
+        assert_array_equal(np.stack(result[name].by_id), np.stack(recall.by_id))
+    assert str(result) == str(alone)
 
 
 class Counted(Executor):
@@ -207,7 +207,7 @@ def test_ids_of_strings_and_files_of_codes(tmp_path: Path) -> None:
     names = [f"item {number}" for number in range(100)]
     named = [[names[item] for item in row] for row in returned["full"]]
     np.save(tmp_path / "base.npy", np.packbits(base, axis=1))
-    given = {"distance": "hamming", "base_ids": names}
+    given = {"distance": "hamming", "gallery_ids": names}
     codes = np.packbits(queries, axis=1)
     alone = dh.index_recall(named, codes, np.packbits(base, axis=1), **given)
     with ThreadPoolExecutor(2) as threads:
@@ -237,7 +237,7 @@ def test_what_is_wrong_is_said_before_any_task() -> None:
     with ThreadPoolExecutor(1) as threads:
         executor = Counted(threads)
         for rows, given, message in (
-            (queries[:, :5], executor, "queries and base must have the same dim, but have 5 and 6 columns"),
+            (queries[:, :5], executor, "queries and gallery must have the same dim, but have 5 and 6 columns"),
             (queries[:8], executor, "has 9 for 8 queries"),
             (queries, 3, "executor must be an executor of PEP 3148"),
         ):
@@ -275,17 +275,17 @@ def test_every_way_to_keep_the_tied_items() -> None:
     """By plain sets: what one search could have kept, for each tolerance."""
     far = np.sort(np.round(RNG.random((30, 8)) * 4) / 4 + RNG.random((30, 8)) * 1e-4, axis=1)
     ids = np.array([RNG.permutation(50)[:8] for _ in far])
-    came = np.array([RNG.permutation(50)[:4] for _ in far]) % 50
-    came[:, :2] = ids[:, 2:4]
-    came = np.array([list(dict.fromkeys([*row.tolist(), *range(50)]))[:4] for row in came])
+    given = np.array([RNG.permutation(50)[:4] for _ in far]) % 50
+    given[:, :2] = ids[:, 2:4]
+    given = np.array([list(dict.fromkeys([*row.tolist(), *range(50)]))[:4] for row in given])
     for tolerance in (0.0, 1e-3, 0.3):
-        found = dh.index_recall_of_truth(came, ids, far, 3, tolerance=tolerance)["index"]
+        result = dh.index_recall_of_truth(given, ids, far, 3, tolerance=tolerance)["index"]
         for query, row in enumerate(far):
             closer = {i for i, d in zip(ids[query], row, strict=True) if d - row[2] < -tolerance}
             tied = [i for i, d in zip(ids[query], row, strict=True) if abs(d - row[2]) <= tolerance]
-            kept = [len({*came[query, :3]} & (closer | {*some})) / 3 for some in combinations(tied, 3 - len(closer))]
+            kept = [len({*given[query, :3]} & (closer | {*some})) / 3 for some in combinations(tied, 3 - len(closer))]
             expected = (min(kept), sum(kept) / len(kept), max(kept))
-            np.testing.assert_allclose([part[query] for part in found.by_id], expected, rtol=0, atol=1e-12)
+            np.testing.assert_allclose([part[query] for part in result.by_id], expected, rtol=0, atol=1e-12)
 
 
 def test_a_ground_truth_that_ends_inside_a_tie_is_said() -> None:
@@ -342,10 +342,10 @@ def test_a_truth_with_fewer_items_than_k() -> None:
     for padding in (math.inf, 3.4e38, math.nan, -1.0):
         for kind in (list, np.array):
             far = kind([[0.1, 0.2, padding, padding], [0.1, 0.2, 0.2, 0.4]])
-            found = dh.index_recall_of_truth(returned, kind(ids), far, 3)
-            assert found["index"].recall == (1 + 2 / 3) / 2
-            assert found["index"].per_query.tolist() == [1, 2 / 3]
-            assert (found.n_tied, found.n_cut) == (0, 0)
+            result = dh.index_recall_of_truth(returned, kind(ids), far, 3)
+            assert result["index"].recall == (1 + 2 / 3) / 2
+            assert result["index"].per_query.tolist() == [1, 2 / 3]
+            assert (result.n_tied, result.n_cut) == (0, 0)
     ragged = dh.index_recall_of_truth(returned, [[4, 8, 1, 2, 3], [1, 2, 3]], [[1, 2, 3, 4, 5], [0.1, 0.2, 0.2]], 3)
     assert ragged["index"].per_query.tolist() == [2 / 3, 2 / 3]
     assert ragged.n_cut == 1  # the row of query 1 ends with a tie, and may go on
@@ -437,15 +437,15 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_files_of_big_ann_benchmarks(files: None) -> None:
-    found = dh.index_recall_of_truth({"any": RETURNED["any"]}, IDS, NEAREST.astype("<f4"), 5, tolerance=1e-6)
+    result = dh.index_recall_of_truth({"any": RETURNED["any"]}, IDS, NEAREST.astype("<f4"), 5, tolerance=1e-6)
     more = ("-k", 5, "--tolerance", "1e-6")
-    assert passed("index-recall", "truth.ibin", "any.ibin", "--distances", "far.fbin", *more) == f"{found}\n"
-    assert passed("index-recall", "both.bin", "any.npy", *more) == f"{found}\n"
+    assert passed("index-recall", "truth.ibin", "any.ibin", "--distances", "far.fbin", *more) == f"{result}\n"
+    assert passed("index-recall", "both.bin", "any.npy", *more) == f"{result}\n"
     binary("near.fbin", -NEAREST.astype("<f4"))
     similar = ("--distances", "near.fbin", "--similarity")
-    assert passed("index-recall", "truth.ibin", "any.npy", *similar, *more) == f"{found}\n"
+    assert passed("index-recall", "truth.ibin", "any.npy", *similar, *more) == f"{result}\n"
     printed = passed("index-recall", "both.bin", "any.npy", *more, "--json", "-")
-    assert json.loads(printed) == json.loads(found.to_json())
+    assert json.loads(printed) == json.loads(result.to_json())
 
 
 def test_files_of_ann_benchmarks(files: None) -> None:
@@ -457,11 +457,11 @@ def test_files_of_ann_benchmarks(files: None) -> None:
     with h5py.File("any.hdf5", "w") as file:
         file["neighbors"] = RETURNED["any"].astype("<i4")
         file["times"] = np.zeros(25)
-    found = dh.index_recall_of_truth({"any": RETURNED["any"]}, IDS, NEAREST.astype("<f4"), 5, tolerance=1e-3)
+    result = dh.index_recall_of_truth({"any": RETURNED["any"]}, IDS, NEAREST.astype("<f4"), 5, tolerance=1e-3)
     printed = passed("index-recall", "truth.hdf5", "any.hdf5", "-k", 5, "--tolerance", "1e-3")
-    assert printed == f"{found}\n"
+    assert printed == f"{result}\n"
     theirs = [np.count_nonzero(FAR[q, row[:5]] <= NEAREST[q, 4] + 1e-3) / 5 for q, row in enumerate(RETURNED["any"])]
-    np.testing.assert_allclose(found["any"].per_query, theirs, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result["any"].per_query, theirs, rtol=0, atol=1e-12)
 
 
 def test_mistakes_are_one_line(files: None) -> None:
@@ -500,12 +500,12 @@ def test_by_distance_is_the_recall_of_ann_benchmarks() -> None:
     place = np.sort(np.argsort(rng.random((30, 40)), axis=1)[:, :8], axis=1)
     returned, near = np.take_along_axis(ids, place, 1), np.take_along_axis(distances, place, 1)
     for tolerance in (0.0, 0.0625):
-        found = dh.index_recall_of_truth(returned, ids, distances, 5, tolerance=tolerance)
+        result = dh.index_recall_of_truth(returned, ids, distances, 5, tolerance=tolerance)
         theirs = ann_benchmarks_recall(distances, near, 5, tolerance)
-        assert found["index"].recall_by_distance == pytest.approx(theirs, rel=1e-15)
-        assert found["index"].recall_by_distance > found["index"].recall
-        assert "by distance" in str(found)
-        assert "as ann-benchmarks does" in str(found)
+        assert result["index"].recall_by_distance == pytest.approx(theirs, rel=1e-15)
+        assert result["index"].recall_by_distance > result["index"].recall
+        assert "by distance" in str(result)
+        assert "as ann-benchmarks does" in str(result)
     example = dh.index_recall_of_truth({"x": [[1, 2]], "y": [[0, 2]]}, [[0, 1, 2, 3]], [[0, 1, 1, 5.0]], 2)
     assert example.columns()["recall"] == [0.5, 1.0]
     assert example.columns()["by_distance"] == [1.0, 1.0]

@@ -40,14 +40,14 @@ def board(**options: Any) -> Leaderboard:
 
 
 def test_ranks_are_by_the_lower_bound_of_the_first_measure() -> None:
-    found = board()
+    result = board()
     # lower MRR: sure 1, even 11/12, torn 9/12, late 1/3
-    assert list(found) == ["sure", "even", "torn", "late"]
-    assert found.ranks == {"sure": 1, "even": 2, "torn": 3, "late": 4}
-    assert (found.measures, found.rank_by, len(found)) == (("MRR", "Hit@1"), "lower", 4)
-    assert found["torn"]["MRR"].lower == 0.75
+    assert list(result) == ["sure", "even", "torn", "late"]
+    assert result.ranks == {"sure": 1, "even": 2, "torn": 3, "late": 4}
+    assert (result.measures, result.rank_by, len(result)) == (("MRR", "Hit@1"), "lower", 4)
+    assert result["torn"]["MRR"].lower == 0.75
     # torn reaches 1 at best, which is more than even's 11/12, and no more than sure's
-    assert found.could_swap == (("even", "torn"),)
+    assert result.could_swap == (("even", "torn"),)
     assert list(board(rank_by="upper")) == ["sure", "torn", "even", "late"]
     assert board(rank_by="upper").ranks == {"sure": 1, "torn": 1, "even": 3, "late": 4}
     assert list(board(measures="Hit@1, MRR", rank_by="expected"))[:2] == ["sure", "even"]
@@ -58,17 +58,17 @@ def test_ranks_are_by_the_lower_bound_of_the_first_measure() -> None:
 def test_swaps_are_what_some_tie_breaking_does(systems: list[list[Query]], rank_by: Any) -> None:
     """A mark stands at both systems of a swap, for the rank of either depends on ties, and nowhere else."""
     reports = {f"s{i}": report(queries) for i, queries in enumerate(systems)}
-    found = leaderboard(reports, rank_by=rank_by, n_resamples=9)
-    values = [getattr(found[name]["MRR"], rank_by) for name in found]
+    result = leaderboard(reports, rank_by=rank_by, n_resamples=9)
+    values = [getattr(result[name]["MRR"], rank_by) for name in result]
     assert values == sorted(values, reverse=True)
-    assert list(found.ranks.values()) == [1 + sum(other > value for other in values) for value in values]
-    ends = [(found[name]["MRR"].lower, found[name]["MRR"].upper) for name in found]
-    worlds = [dict(zip(found, world, strict=True)) for world in itertools.product(*ends)]
-    swaps = [(a, b) for a, b in itertools.combinations(found, 2) if any(world[b] > world[a] for world in worlds)]
-    assert list(found.could_swap) == swaps
-    for name, (_, rank, *_) in zip(found, found.tables()[0].rows, strict=True):
+    assert list(result.ranks.values()) == [1 + sum(other > value for other in values) for value in values]
+    ends = [(result[name]["MRR"].lower, result[name]["MRR"].upper) for name in result]
+    worlds = [dict(zip(result, world, strict=True)) for world in itertools.product(*ends)]
+    swaps = [(a, b) for a, b in itertools.combinations(result, 2) if any(world[b] > world[a] for world in worlds)]
+    assert list(result.could_swap) == swaps
+    for name, (_, rank, *_) in zip(result, result.tables()[0].rows, strict=True):
         assert ("~" in rank) == any(name in pair for pair in swaps)
-        ranks = {sum(world[other] > world[name] for other in found) for world in worlds}
+        ranks = {sum(world[other] > world[name] for other in result) for world in worlds}
         assert "~" not in rank or len(ranks) > 1
 
 
@@ -92,20 +92,20 @@ def test_holm_is_the_largest_bonferroni_over_all_sets_of_hypotheses_that_hold_on
 
 
 def test_letters_are_the_worst_case_p_values_after_holm() -> None:
-    found = board()
-    for name in found.measures:
-        pairs = list(itertools.combinations(found, 2))
-        pvalues = {(a, b): compare(found[a], found[b])[name].pvalue_worst_case for a, b in pairs}
+    result = board()
+    for name in result.measures:
+        pairs = list(itertools.combinations(result, 2))
+        pvalues = {(a, b): compare(result[a], result[b])[name].pvalue_worst_case for a, b in pairs}
         for (a, b), value in holm(pvalues).items():
-            assert found.pvalue(a, b, name) == found.pvalue(b, a, name) == value
-            assert (b in found.ahead_of(a, name)) == (value < 0.05)
-            assert a not in found.ahead_of(b, name)
-    assert found.ahead_of("sure") == found.ahead_of("even") == found.ahead_of("torn") == ("late",)
-    assert found.ahead_of("late") == ()
+            assert result.pvalue(a, b, name) == result.pvalue(b, a, name) == value
+            assert (b in result.ahead_of(a, name)) == (value < 0.05)
+            assert a not in result.ahead_of(b, name)
+    assert result.ahead_of("sure") == result.ahead_of("even") == result.ahead_of("torn") == ("late",)
+    assert result.ahead_of("late") == ()
     # sure is ahead of torn in 6 of 6 queries that differ, but by ties alone
-    assert found.comparison("torn", "sure").names == ("sure", "torn")
-    assert found.comparison("sure", "torn")["MRR"].ahead == "A"
-    assert found.pvalue("sure", "torn") == 1
+    assert result.comparison("torn", "sure").names == ("sure", "torn")
+    assert result.comparison("sure", "torn")["MRR"].ahead == "A"
+    assert result.pvalue("sure", "torn") == 1
     assert board(confidence_level=0.99).pvalue("torn", "late") == 6 * 2 / 2**12
     assert board(confidence_level=0.99).ahead_of("torn") == ("late",)
     assert board(confidence_level=0.999).ahead_of("torn") == ()
@@ -113,25 +113,25 @@ def test_letters_are_the_worst_case_p_values_after_holm() -> None:
 
 def test_another_measure_can_put_a_lower_rank_ahead() -> None:
     slow, quick = [(1, 1)] * 12, [(0, 1)] * 6 + [(5, 1)] * 6
-    found = leaderboard({"slow": report(slow, "MRR"), "quick": report(quick, "MRR")}, measures="Hit@2, Hit@1")
-    assert list(found) == ["slow", "quick"]
-    assert (found.ahead_of("slow"), found.ahead_of("quick")) == (("quick",), ())
-    assert (found.ahead_of("slow", "Hit@1"), found.ahead_of("quick", "success@1")) == ((), ("slow",))
+    result = leaderboard({"slow": report(slow, "MRR"), "quick": report(quick, "MRR")}, measures="Hit@2, Hit@1")
+    assert list(result) == ["slow", "quick"]
+    assert (result.ahead_of("slow"), result.ahead_of("quick")) == (("quick",), ())
+    assert (result.ahead_of("slow", "Hit@1"), result.ahead_of("quick", "success@1")) == ((), ("slow",))
 
 
 def test_intervals_are_those_of_the_reports() -> None:
-    found = board(confidence_level=0.8, n_resamples=500, seed=4)
-    assert found.interval("torn") == found["torn"].interval("MRR", confidence_level=0.8, n_resamples=500, seed=4)
-    assert found.interval("torn").unit == "class"
+    result = board(confidence_level=0.8, n_resamples=500, seed=4)
+    assert result.interval("torn") == result["torn"].interval("MRR", confidence_level=0.8, n_resamples=500, seed=4)
+    assert result.interval("torn").unit == "class"
     by_query = board(resample="query", n_resamples=500)
-    assert by_query.interval("torn", "Hit@1") == found["torn"].interval("Hit@1", resample="query", n_resamples=500)
+    assert by_query.interval("torn", "Hit@1") == result["torn"].interval("Hit@1", resample="query", n_resamples=500)
     assert by_query.test.resample == "query"
     one, other = report(SYSTEMS["late"]), report(SYSTEMS["sure"], labels=None)
     assert leaderboard({"one": one, "other": other}).test.resample == "query", "not all classes are known"
 
 
-def lines(found: Leaderboard) -> list[str]:
-    return [" ".join(line.split()) for line in str(found).splitlines()]
+def lines(result: Leaderboard) -> list[str]:
+    return [" ".join(line.split()) for line in str(result).splitlines()]
 
 
 def test_text() -> None:
@@ -178,27 +178,27 @@ def test_what_to_beware_of_is_said() -> None:
 
 def test_letters_are_distinct_for_any_number_of_systems() -> None:
     for n in (2, 25, 26, 700):
-        found = _letters(n)
-        assert len(set(found)) == n
-        assert len(set(map(len, found))) == 1
-        assert len(_raised(found[:2])) == 2 * len(found[0]) + (len(found[0]) > 1)
+        result = _letters(n)
+        assert len(set(result)) == n
+        assert len(set(map(len, result))) == 1
+        assert len(_raised(result[:2])) == 2 * len(result[0]) + (len(result[0]) > 1)
 
 
 def test_json_and_frame() -> None:
-    found = board(n_resamples=99)
-    content = json.loads(found.to_json())
-    assert [(system["name"], system["rank"]) for system in content["systems"]] == list(found.ranks.items())
+    result = board(n_resamples=99)
+    content = json.loads(result.to_json())
+    assert [(system["name"], system["rank"]) for system in content["systems"]] == list(result.ranks.items())
     assert content["rank_by"] == {"measure": "MRR", "value": "lower"}
     assert (content["could_swap"], content["test"]["correction"]) == ([["even", "torn"]], "holm")
-    pair, difference = content["pairs"][0], found.comparison("sure", "even")["MRR"]
+    pair, difference = content["pairs"][0], result.comparison("sure", "even")["MRR"]
     assert (pair["a"], pair["b"]) == ("sure", "even")
     names = ("lower", "expected", "upper", "pvalue", "pvalue_worst_case")
-    values = {name: getattr(difference, name) for name in names} | {"pvalue_adjusted": found.pvalue("sure", "even")}
+    values = {name: getattr(difference, name) for name in names} | {"pvalue_adjusted": result.pvalue("sure", "even")}
     assert pair["measures"]["MRR"] == values
-    frame, rows = found.to_pandas(), list(itertools.product(found, found.measures))
+    frame, rows = result.to_pandas(), list(itertools.product(result, result.measures))
     assert list(frame["system"]) == [name for name, _ in rows]
-    assert list(frame["upper"]) == [found[name][m].upper for name, m in rows]
-    assert list(frame["low"]) == [found.interval(name, m).expected.low for name, m in rows]
+    assert list(frame["upper"]) == [result[name][m].upper for name, m in rows]
+    assert list(frame["low"]) == [result.interval(name, m).expected.low for name, m in rows]
 
 
 def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
@@ -206,9 +206,9 @@ def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
     reports = {
         str(n): dh.evaluate(points[:, :n], labels, ties=dh.Tolerance(1e-3), measures="mAP") for n in (4, 2)
     }  # fmt: skip
-    found = leaderboard(reports)
-    assert all(row[3] == "-" for row in found.tables()[0].rows)
-    assert json.loads(found.to_json())["pairs"][0]["measures"]["mAP"]["pvalue"] is None
+    result = leaderboard(reports)
+    assert all(row[3] == "-" for row in result.tables()[0].rows)
+    assert json.loads(result.to_json())["pairs"][0]["measures"]["mAP"]["pvalue"] is None
     with pytest.raises(ValueError, match=r'^rank_by must be "lower" or "upper", because \'4\' has no expected values$'):
         leaderboard(reports, rank_by="expected")
 

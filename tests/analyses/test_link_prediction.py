@@ -51,7 +51,7 @@ def test_every_measure_is_that_of_all_arrangements(queries: Any, data: st.DataOb
     weights, relations, macro = drawn(st.integers(1, 3)), drawn(st.sampled_from("ab")), data.draw(st.booleans())
     positives, negatives, junk = padded(queries)
     task = dh.Task.from_links(positives, negatives, junk=junk)
-    found = dh.link_prediction(task, NAMES + INDEXES, weights=weights, relations=relations if macro else None)
+    result = dh.link_prediction(task, NAMES + INDEXES, weights=weights, relations=relations if macro else None)
     kept = [(score, [s for s, known in negatives if not known]) for score, negatives in queries]
     ranks = [every_rank(*query) for query in kept]
     shares = [Fraction(weight) for weight in weights]
@@ -65,25 +65,25 @@ def test_every_measure_is_that_of_all_arrangements(queries: Any, data: st.DataOb
     for name in NAMES:
         values = [[READ[name](rank) for rank in each] for each in ranks]
         truth = mean(map(min, values)), mean(sum(v) / len(v) for v in values), mean(map(max, values))
-        np.testing.assert_allclose(found[name], [float(each) for each in truth], rtol=1e-14)
+        np.testing.assert_allclose(result[name], [float(each) for each in truth], rtol=1e-14)
         chance = mean(sum(map(READ[name], range(1, len(c) + 2))) / (len(c) + 1) for _, c in kept)
         if name == "MR":
-            np.testing.assert_allclose(found["AMR"], [float(each / chance) for each in truth], rtol=1e-14)
+            np.testing.assert_allclose(result["AMR"], [float(each / chance) for each in truth], rtol=1e-14)
         index = "AMRI" if name == "MR" else f"adjusted {name}"
         if index in INDEXES:
             adjusted = [float((each - chance) / (1 - chance)) if chance != 1 else math.nan for each in truth]
             ordered = adjusted[:: -1 if name == "MR" else 1]
-            np.testing.assert_allclose(found[index], ordered, rtol=1e-12, atol=1e-14)
+            np.testing.assert_allclose(result[index], ordered, rtol=1e-12, atol=1e-14)
     for name in NAMES + INDEXES:
-        lower, expected, upper = found[name]
+        lower, expected, upper = result[name]
         assert np.isnan(lower) or lower <= expected <= upper
 
 
 @pytest.mark.parametrize(("n_tied", "digits", "expected", "hits"), [(1000, 4, 0.0075, 0.010), (21, 3, 0.174, 0.476)])
 def test_the_numbers_of_a_constant_scorer(n_tied: int, digits: int, expected: float, hits: float) -> None:
     """The reciprocal of the mean rank would be 0.0020 and 0.091, with no hit."""
-    found = dh.link_prediction(dh.Task.from_ranks([1], [n_tied], 1000), ["MRR", "Hits@10"])
-    assert (round(found["MRR"].expected, digits), round(found["Hits@10"].expected, 3)) == (expected, hits)
+    result = dh.link_prediction(dh.Task.from_ranks([1], [n_tied], 1000), ["MRR", "Hits@10"])
+    assert (round(result["MRR"].expected, digits), round(result["Hits@10"].expected, 3)) == (expected, hits)
 
 
 @pytest.mark.parametrize("order", ["descending", "ascending"])
@@ -120,8 +120,8 @@ def test_large_integers_stay_what_they_are() -> None:
 
 def test_a_cutoff_has_as_many_digits_as_elsewhere() -> None:
     task = dh.Task.from_ranks([2**33], [2**33], 2**40)
-    found = dh.link_prediction(task, [f"Hits@{2**33 - 1}", f"Hits@{2**33}"])
-    assert [mean.expected for mean in found.means.values()] == [0, 1]
+    result = dh.link_prediction(task, [f"Hits@{2**33 - 1}", f"Hits@{2**33}"])
+    assert [mean.expected for mean in result.means.values()] == [0, 1]
     with pytest.raises(ValueError, match=r"^the cutoff of Hit@k must be an integer from 1 to 2\*\*53, but got"):
         dh.link_prediction(task, f"Hits@{2**53 + 1}")
 
@@ -139,11 +139,11 @@ def test_the_order_of_the_queries_changes_no_bit() -> None:
 
 def test_a_result_as_people_read_it() -> None:
     task = dh.Task.from_ranks([1, 1, 2], [1, 4, 2], [4, 4, 4])
-    found = dh.link_prediction(task, ["Hits@1", "adjusted Hits@9"], relations=["a", "a", "b"])
-    assert "3 queries of 2 relations, averaged; the positive ties with another candidate in 1." in str(found)
-    assert found.to_dict()["measures"]["adjusted Hits@9"] == {"lower": None, "expected": None, "upper": None}
-    assert found.columns()["expected"][0] == 0.3125
-    assert found.per_query["Hits@1"].expected.tolist() == [1, 0.25, 0]
+    result = dh.link_prediction(task, ["Hits@1", "adjusted Hits@9"], relations=["a", "a", "b"])
+    assert "3 queries of 2 relations, averaged; the positive ties with another candidate in 1." in str(result)
+    assert result.to_dict()["measures"]["adjusted Hits@9"] == {"lower": None, "expected": None, "upper": None}
+    assert result.columns()["expected"][0] == 0.3125
+    assert result.per_query["Hits@1"].expected.tolist() == [1, 0.25, 0]
     assert np.isnan(dh.link_prediction(task.profile[:0], ["MR"])["MR"].lower)
     with pytest.raises(ValueError, match=r"must be one of Hits@1, adjusted Hits@9, but is 'MRR'"):
-        found["MRR"]
+        result["MRR"]

@@ -24,18 +24,18 @@ def every(n_relevant: int, n_ranked: int) -> list[Fraction]:
 
 def three(scores: Any, relevant: Any) -> list[Fraction]:
     """Lower, expected and upper AP of one query: all orders of all items that descend."""
-    found, places = [], range(len(scores))
+    result, places = [], range(len(scores))
 
     def orders(left: list[int], ranks: list[int], at: int) -> None:
         if not left:
-            found.append(of_ranks(ranks))
+            result.append(of_ranks(ranks))
             return
         best = max(scores[i] for i in left)
         for i in [i for i in left if scores[i] == best]:
             orders([j for j in left if j != i], [*ranks, at] if relevant[i] else ranks, at + 1)
 
     orders(list(places), [], 1)
-    return [min(found), sum(found, Fraction(0)) / len(found), max(found)]
+    return [min(result), sum(result, Fraction(0)) / len(result), max(result)]
 
 
 def adjusted(p: list[float]) -> list[float]:
@@ -157,11 +157,11 @@ def test_copairs_agrees_where_nothing_ties(tmp_path: Any) -> None:
     assert_array_equal(with_positives, ~np.isnan(values.lower))
     assert_allclose(values.lower[with_positives], theirs["average_precision"][with_positives], rtol=1e-6)
     options = {"null_size": 100_000, "threshold": 0.05, "seed": 0, "progress_bar": False, "cache_dir": tmp_path}
-    found = copairs.mean_average_precision(theirs[with_positives], ["compound"], **options)
+    result = copairs.mean_average_precision(theirs[with_positives], ["compound"], **options)
     ours = dh.p_values(dh.Task.from_profile(task.profile, metadata["compound"]))
-    assert ours.rows["class"] == found["compound"].tolist()
-    assert np.abs(ours.per_row["p"].lower - found["p_value"]).max() < 0.01
-    assert np.abs(ours.per_row["q"].lower - found["corrected_p_value"]).max() < 0.02
+    assert ours.rows["class"] == result["compound"].tolist()
+    assert np.abs(ours.per_row["p"].lower - result["p_value"]).max() < 0.01
+    assert np.abs(ours.per_row["q"].lower - result["corrected_p_value"]).max() < 0.02
 
 
 def three_of_constant(n_relevant: int, n_ranked: int) -> tuple[Fraction, Fraction, Fraction]:

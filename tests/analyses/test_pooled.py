@@ -82,9 +82,9 @@ MEASURES = {"AP": average_precision, "AUC": area} | {name: of_cuts(name) for nam
 def test_every_arrangement(items: list[tuple[int, int]], missing: int) -> None:
     scores, labels = zip(*items, strict=True)
     n = sum(labels) + missing
-    found = dh.classification(scores, labels, n_positive=n)
+    result = dh.classification(scores, labels, n_positive=n)
     for name, oracle in MEASURES.items():
-        value = found[name]
+        value = result[name]
         values = [oracle(order, n) for order in arrangements(items)]
         assert math.isclose(value.lower, min(values), abs_tol=1e-12), name
         assert math.isclose(value.upper, max(values), abs_tol=1e-12), name
@@ -99,9 +99,9 @@ def test_every_arrangement(items: list[tuple[int, int]], missing: int) -> None:
 def test_thresholds_have_the_value(items: list[tuple[int, int]], ascending: bool) -> None:
     scores, labels = map(np.array, zip(*items, strict=True))
     sign, order = (-1, "ascending") if ascending else (1, "descending")
-    found, mirrored = dh.classification(sign * scores, labels, order=order), dh.classification(scores, labels)
+    result, mirrored = dh.classification(sign * scores, labels, order=order), dh.classification(scores, labels)
     for name in THRESHOLDS:
-        value = found[name]
+        value = result[name]
         assert value.threshold == sign * mirrored[name].threshold
         accepted = labels[scores >= sign * value.threshold].tolist()
         n = int(labels.sum())
@@ -111,8 +111,8 @@ def test_thresholds_have_the_value(items: list[tuple[int, int]], ascending: bool
 
 def test_a_rate_that_is_a_share_of_the_negatives_is_reached() -> None:
     """29 of 100 negatives are 0.29, although 0.29 · 100 is below 29 in float64."""
-    found = dh.classification([3] * 29 + [2] + [1] * 71, [0] * 29 + [1] + [0] * 71)
-    assert (found["TPR@FPR=0.29"].lower, found["TPR@FPR=0.28"].lower) == (1, 0)
+    result = dh.classification([3] * 29 + [2] + [1] * 71, [0] * 29 + [1] + [0] * 71)
+    assert (result["TPR@FPR=0.29"].lower, result["TPR@FPR=0.28"].lower) == (1, 0)
 
 
 @pytest.mark.parametrize(("other", "name"), [
@@ -120,20 +120,20 @@ def test_a_rate_that_is_a_share_of_the_negatives_is_reached() -> None:
     ("FRR@FAR=.5", "FNMR@FMR=0.5"), ("FNR@FPR=.5", "FNMR@FMR=0.5"), ("fnmr@fmr=.5", "FNMR@FMR=0.5"),
 ])  # fmt: skip
 def test_names_of_identification(other: str, name: str) -> None:
-    found = dh.classification([3, 2, 2, 1] * 9, [1, 1, 0, 0] * 9)
-    assert (found[other].name, found[other].lower) == (name, found[name].lower)
+    result = dh.classification([3, 2, 2, 1] * 9, [1, 1, 0, 0] * 9)
+    assert (result[other].name, result[other].lower) == (name, result[name].lower)
     with pytest.raises(ValueError, match="must have a rate from 0 to 1 behind TAR@FAR=, but is 'TAR@FAR=2'"):
-        found["TAR@FAR=2"]
+        result["TAR@FAR=2"]
 
 
 def test_names_and_grouped_average_precision_that_leaves_what_orders_have() -> None:
-    found = dh.classification([2, 1, 1], [0, 1, 1])
-    assert found["AP"].lower == found["AP"].upper == pytest.approx(7 / 12)
-    assert found["AP (scikit-learn)"].lower == pytest.approx(2 / 3)
-    assert "above what any order" in str(found)
-    assert found.measures == NAMES
-    assert found["µAP"] == found["μAP"] == found["AP"]
-    assert found["ROC AUC"].name == "AUC"
+    result = dh.classification([2, 1, 1], [0, 1, 1])
+    assert result["AP"].lower == result["AP"].upper == pytest.approx(7 / 12)
+    assert result["AP (scikit-learn)"].lower == pytest.approx(2 / 3)
+    assert "above what any order" in str(result)
+    assert result.measures == NAMES
+    assert result["µAP"] == result["μAP"] == result["AP"]
+    assert result["ROC AUC"].name == "AUC"
 
 
 @settings(max_examples=100)
@@ -141,11 +141,11 @@ def test_names_and_grouped_average_precision_that_leaves_what_orders_have() -> N
 def test_neighbours_values(items: list[tuple[int, int]]) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     scores, labels = zip(*items, strict=True)
-    found = dh.classification(scores, labels)
-    grouped = found["AP (scikit-learn)"].expected
+    result = dh.classification(scores, labels)
+    grouped = result["AP (scikit-learn)"].expected
     assert math.isclose(metrics.average_precision_score(labels, scores), grouped, abs_tol=1e-12)
-    assert grouped >= found["AP"].lower - 1e-12
-    assert math.isclose(metrics.roc_auc_score(labels, scores), found["AUC"].expected, abs_tol=1e-12)
+    assert grouped >= result["AP"].lower - 1e-12
+    assert math.isclose(metrics.roc_auc_score(labels, scores), result["AUC"].expected, abs_tol=1e-12)
 
 
 # Pairs ---------------------------------------------------------------------------------------------------------------
@@ -178,8 +178,8 @@ def test_pairs_are_in_their_exact_order(distance: str, scale: float | str) -> No
     exact = [[Fraction(value) for value in row] for row in rows.tolist()]
     true = [closeness(distance, exact[i], exact[j]) for i, j in pairs.tolist()]
     same = rng.integers(0, 2, len(pairs))
-    found = dh.pair_classification(rows, pairs, same, distance=distance)
-    assert found.profile == dh.classification([sorted(set(true)).index(value) for value in true], same).profile
+    result = dh.pair_classification(rows, pairs, same, distance=distance)
+    assert result.profile == dh.classification([sorted(set(true)).index(value) for value in true], same).profile
     alone = dh.pair_classification(rows, pairs, np.arange(len(pairs)) == 0, distance=distance, measures="AP")
     shown = {"cosine": lambda v: math.copysign(math.sqrt(abs(v)), v), "euclidean": lambda v: -math.sqrt(-v)}
     assert alone._levels[0] == pytest.approx(float(shown.get(distance, float)(true[0])), abs=1e-12)
@@ -187,17 +187,17 @@ def test_pairs_are_in_their_exact_order(distance: str, scale: float | str) -> No
 
 def test_pairs_of_binary_codes() -> None:
     codes = np.array([[0, 0, 1, 1], [0, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1]], dtype=bool)
-    found = dh.pair_classification(codes, [[0, 3], [0, 1], [1, 2], [0, 2]], [1, 1, 0, 0], distance="hamming")
-    assert found.profile == dh.classification([0, -1, -1, -2], [1, 1, 0, 0]).profile
-    assert found["best F1"].threshold == -1
+    result = dh.pair_classification(codes, [[0, 3], [0, 1], [1, 2], [0, 2]], [1, 1, 0, 0], distance="hamming")
+    assert result.profile == dh.classification([0, -1, -1, -2], [1, 1, 0, 0]).profile
+    assert result["best F1"].threshold == -1
 
 
 def test_pairs_of_many_equal_rows_are_quick_and_exact() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(5, 8)).astype(np.float32)[rng.integers(0, 5, 400)]
     pairs = rng.integers(0, 400, (20000, 2))
-    found = dh.pair_classification(rows, pairs, rng.integers(0, 2, 20000), measures="AP")
-    assert len(np.unique(found._keys)) == 11  # ten pairs of distinct rows, and each with itself
+    result = dh.pair_classification(rows, pairs, rng.integers(0, 2, 20000), measures="AP")
+    assert len(np.unique(result._keys)) == 11  # ten pairs of distinct rows, and each with itself
 
 
 # Intervals -----------------------------------------------------------------------------------------------------------
@@ -207,19 +207,19 @@ def test_intervals_do_not_depend_on_the_order_of_items() -> None:
     rng = np.random.default_rng(3)
     items, people = np.array([rng.integers(0, 6, 60), np.arange(60) % 2]), rng.integers(0, 12, 60)
     for groups in ([], [people]):
-        found, shuffled = (
+        result, shuffled = (
             dh.classification(*items[:, some], *(group[some] for group in groups))
             for some in (np.arange(60), rng.permutation(60))
         )
         for name in ("AP", "EER", "best F1"):
-            assert str(found.interval(name, n_resamples=49)) == str(shuffled.interval(name, n_resamples=49))
-    assert (found.interval("AP", n_resamples=9).unit, found.interval("AP", n_resamples=9).n) == ("group", 12)
+            assert str(result.interval(name, n_resamples=49)) == str(shuffled.interval(name, n_resamples=49))
+    assert (result.interval("AP", n_resamples=9).unit, result.interval("AP", n_resamples=9).n) == ("group", 12)
 
 
 def test_intervals_are_percentiles_of_all_resamples() -> None:
     """Of two groups a resample is one of four; both of those with one group twice are known."""
-    found = dh.classification([3, 1, 2, 2], [1, 0, 1, 0], ["a", "a", "b", "b"])
-    ends = found.interval("AUC", confidence_level=0.99, n_resamples=999)
+    result = dh.classification([3, 1, 2, 2], [1, 0, 1, 0], ["a", "a", "b", "b"])
+    ends = result.interval("AUC", confidence_level=0.99, n_resamples=999)
     assert (ends.lower.low, ends.lower.high) == (0.0, 1.0)  # b twice: all tie; a twice: none does
     assert (ends.expected.low, ends.upper.low) == (0.5, 1.0)
     assert ends.unit == "group"
@@ -228,11 +228,11 @@ def test_intervals_are_percentiles_of_all_resamples() -> None:
 
 
 def test_unscored_positives_are_drawn_too() -> None:
-    found = dh.classification([2, 1], [1, 0], n_positive=3)
-    assert "3 positives (2 without a score), 1 negative" in str(found)
-    assert found.interval("AP", n_resamples=199).n == 4
-    assert found["AP"].upper == pytest.approx(1 / 3)
-    assert found.interval("AP", n_resamples=499).upper.high > 1 / 3
+    result = dh.classification([2, 1], [1, 0], n_positive=3)
+    assert "3 positives (2 without a score), 1 negative" in str(result)
+    assert result.interval("AP", n_resamples=199).n == 4
+    assert result["AP"].upper == pytest.approx(1 / 3)
+    assert result.interval("AP", n_resamples=499).upper.high > 1 / 3
 
 
 def test_classes_in_words_and_names_in_any_case() -> None:
@@ -249,8 +249,8 @@ def test_classes_in_words_and_names_in_any_case() -> None:
 
 
 def test_a_result_as_plain_values() -> None:
-    found = dh.classification([2, 1, 1], [0, 1, 1], measures=["AP", "best accuracy"])
-    values = found.to_dict()["measures"]
+    result = dh.classification([2, 1, 1], [0, 1, 1], measures=["AP", "best accuracy"])
+    values = result.to_dict()["measures"]
     assert values["best accuracy"] == {"lower": 2 / 3, "expected": 2 / 3, "upper": 2 / 3, "threshold": 1.0}
     assert values["AP"]["threshold"] is None
     nothing = dh.classification([2, 1, 0], [0, 0, 1])
@@ -258,4 +258,4 @@ def test_a_result_as_plain_values() -> None:
     assert nothing.to_dict()["measures"]["best accuracy"]["threshold"] is None
     assert "none accepted" in str(nothing)
     for labels in ([0.0, 1.0, 1.0], np.array([0, 1, 1], np.float32)):  # floats that are 0 and 1 are classes
-        assert dh.classification([2, 1, 1], labels, measures=["AP", "best accuracy"]).to_dict() == found.to_dict()
+        assert dh.classification([2, 1, 1], labels, measures=["AP", "best accuracy"]).to_dict() == result.to_dict()

@@ -14,7 +14,6 @@ import pytest
 
 import deadheat as dh
 from deadheat.analyses import confidence as dc
-from deadheat.analyses.collisions import collisions_of_distances
 from deadheat.analyses.rounding import quantized
 from deadheat.errors import InputError, QueryInGalleryWarning, UndefinedError
 from deadheat.support.triple import Triple
@@ -29,7 +28,13 @@ PAIRS = dh.Task([[0], [1], [5], [6]], list("aabb"))
 GAP = {"train": PAIRS, "test": PAIRS, "group_size": 2}
 REPORT = dh.evaluate(ROWS, LABELS)
 PLAIN = {f"first {n}": dh.evaluate(POINTS[:, :n], OF_POINTS) for n in (1, 2, 3, 4)}
-INDEX = {"returned": [[0, 1], [2, 3]], "queries": np.zeros((2, 3)), "base": np.ones((4, 3)), "k": 2, "distance": "l2"}
+INDEX = {
+    "returned": [[0, 1], [2, 3]],
+    "queries": np.zeros((2, 3)),
+    "gallery": np.ones((4, 3)),
+    "k": 2,
+    "distance": "l2",
+}
 TRUTH = {"returned": [[0, 1]], "ids": [[0, 1, 2]], "distances": [[0.0, 1.0, 2.0]], "k": 2}
 DISORDERED = "distances must be finite and ascend in each row, but those of row 0 do not"
 RANKS = dh.Task.from_ranks([1], [1], 1)
@@ -58,7 +63,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     (of_task(dh.exploit), {"embeddings": np.zeros((3, 1)), "labels": [0, 0, 1]}, [
         ({"measure": "mAPP"}, "unknown measure 'mAPP'; did you mean 'mAP'?"),
         ({"ties": dh.Tolerance(0.1)}, "ties must have tie groups, but Tolerance(0.1) has none"),
-        ({"tries": 0}, "tries must be at least 1, but is 0"),
+        ({"searches": 0}, "searches must be at least 1, but is 0"),
         ({"draws": 1.5}, "draws must be an integer, but is 1.5", TypeError),
         ({"seed": -1}, "seed must be at least 0, but is -1"),
         ({"labels": [0, 1, 2]}, "no query has a relevant item, … 3 samples of as many labels"),
@@ -115,17 +120,9 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"distances": []}, "distances must name at least one distance"),
         ({"distances": ["cosine", "cosin"]}, "distances must be one of cosine, …, but is 'cosin'"),
     ]) for distances in (None, ["cosine"])),
-    (collisions_of_distances, {"distances": ZEROS, "relevant": MASK}, [
-        ({"relevant": MASK.astype(int)}, "relevant must be bool of the shape of distances, (2, 3), but is int64"),
-        ({"relevant": MASK.T}, "but is bool of shape (3, 2)"),
-        ({"distances": [[0, 1, NAN]], "relevant": MASK[:1]}, "distances must be finite"),
-        ({"distances": np.array([[0, 1, 2**53 + 1]]), "relevant": MASK[:1]}, "distances must hold integers up to 2^53"),
-        ({"leave_one_out": True}, "distances must be square for leave_one_out, but have shape (2, 3)"),
+    (of_task(dh.collisions), {"embeddings": np.ones((50, 2)), "labels": [0] * 50}, [
+        ({"depth": depth}, "depth must be so small that the result fits in memory") for depth in (10**9, 10**30, LONG)
     ]),
-    *((function, given, [({"depth": depth}, "depth must be so small that the result fits in memory")
-                         for depth in (10**9, 10**30, LONG)])
-      for function, given in ((of_task(dh.collisions), {"embeddings": np.ones((50, 2)), "labels": [0] * 50}),
-                              (collisions_of_distances, {"distances": np.eye(50), "relevant": np.eye(50) > 0}))),
     (dh.Tolerance, {}, [({"eps": eps}, "eps must be finite and not negative, but is ")
                         for eps in (HUGE, -HUGE, LONG, NAN, math.inf, -1)]),
     *((functools.partial(dh.evaluate, *given), {}, [({"measures": 3}, "measures must be names, such as ", TypeError)])
@@ -145,18 +142,18 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     ]),
     (dh.index_recall, INDEX, [
         ({"returned": [[0, 0], [1, 2]]}, "returned must be distinct in a row, but query 0 has 0 twice"),
-        ({"returned": [[0, 4], [1, 2]]}, "returned must be rows of base, 0 to 3, or -1 for nothing, but query 0 has 4"),
-        ({"returned": {"a": [[0, -2], [1, 2]]}}, "returned['a'] must be rows of base, … but query 0 has -2"),
+        ({"returned": [[0, 4], [1, 2]]}, "returned must be rows of the gallery, 0 to 3, or … but query 0 has 4"),
+        ({"returned": {"a": [[0, -2], [1, 2]]}}, "returned['a'] must be rows of the gallery, … but query 0 has -2"),
         ({"returned": [[0, 1]]}, "returned must have a row for each query, but has 1 for 2 queries"),
         ({"returned": np.zeros((2, 2))}, "returned must be integers or strings…faiss returns scores first", TypeError),
         ({"returned": {}}, "returned must have at least one index, but is empty"),
         ({"returned": {3: [[0, 1]]}}, "returned must have names that are not empty, but has 3", TypeError),
-        ({"base": np.ones((4, 2))}, "queries and base must have the same dim, but have 3 and 2 columns"),
-        ({"base": np.full((4, 3), NAN)}, "base must be finite"),
+        ({"gallery": np.ones((4, 2))}, "queries and gallery must have the same dim, but have 3 and 2 columns"),
+        ({"gallery": np.full((4, 3), NAN)}, "gallery must be finite"),
         ({"queries_per_second": {"b": 1.0}}, "queries_per_second must have the names of indexes, 'index', but has 'b'"),
         ({"queries_per_second": -1.0}, "queries_per_second must be finite and not negative, but is -1.0"),
-        ({"base_ids": [1, 2, 2, 3]}, "base_ids must have an id of its own for each row … rows 1 and 2 have 2"),
-        ({"base_ids": [1, 2, 3, 4]}, "returned must be among base_ids, but query 0 has 0"),
+        ({"gallery_ids": [1, 2, 2, 3]}, "gallery_ids must have an id of its own for each row … rows 1 and 2 have 2"),
+        ({"gallery_ids": [1, 2, 3, 4]}, "returned must be among gallery_ids, but query 0 has 0"),
     ]),
     (dh.index_recall_of_truth, TRUTH, [
         ({"distances": [[0.0, 2.0, 1.0]]}, DISORDERED),

@@ -19,10 +19,10 @@ PAIRS = dh.Task(np.zeros((4, 1)), [0, 0, 1, 1])
 
 def test_a_query_without_an_expectation_leaves_the_mean_without_one() -> None:
     profile = TieProfile.from_groups([[(0, 0, 1, 1)], [(0, 0, 4000, 1000)]], n_ranked=[5000, 5000])
-    found = dh.precision_recall(profile, levels=3)
-    assert np.isnan(found.expected).all()
-    assert not np.isnan(found.lower).any()
-    assert "interpolate=False" in str(found)
+    result = dh.precision_recall(profile, levels=3)
+    assert np.isnan(result.expected).all()
+    assert not np.isnan(result.lower).any()
+    assert "interpolate=False" in str(result)
     known = dh.precision_recall(profile, levels=3, interpolate=False)
     assert (known.lower <= known.expected).all()
     assert (known.expected <= known.upper).all()
@@ -30,11 +30,11 @@ def test_a_query_without_an_expectation_leaves_the_mean_without_one() -> None:
 
 def test_what_was_not_returned_has_bounds_and_no_expectation() -> None:
     profile = dh.Task.from_neighbors([["d7", "d2"]], [[0.9, 0.4]], relevant=[{"d7", "d5"}], n_gallery=1000).profile
-    found = dh.precision_recall(profile, interpolate=False, levels=3)
-    assert found.lower.tolist() == [1, 1, 2 / 1000]
-    assert found.upper.tolist() == [1, 1, 1]
-    assert found.expected[:2].tolist() == [1, 1]
-    assert math.isnan(found.expected[2])
+    result = dh.precision_recall(profile, interpolate=False, levels=3)
+    assert result.lower.tolist() == [1, 1, 2 / 1000]
+    assert result.upper.tolist() == [1, 1, 1]
+    assert result.expected[:2].tolist() == [1, 1]
+    assert math.isnan(result.expected[2])
     assert math.isnan(dh.precision_recall(profile, 0).expected[1])
 
 
@@ -64,8 +64,8 @@ def test_long_groups_take_the_closed_form_and_short_ones_agree() -> None:
         dh.evaluate(long, "nDCG")
     assert dh.evaluate(long, "nDCG@10")["nDCG@10"].upper == 1
     for n in (2**14 - 1, 2**14, 2**14 + 1):  # a loop below, a closed form from there on
-        found = dh.measures.per_query(dh.Task.from_ranks([6], [5 + n], 2 * n).profile, "MRR").expected[0]
-        assert found == math.fsum(1 / rank for rank in range(6, 6 + n)) / n
+        result = dh.measures.per_query(dh.Task.from_ranks([6], [5 + n], 2 * n).profile, "MRR").expected[0]
+        assert result == math.fsum(1 / rank for rank in range(6, 6 + n)) / n
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
@@ -74,14 +74,14 @@ def test_thresholds_of_pairs_are_the_exact_closeness_rounded_down(distance: str)
     rows[20:] = rows[:20] + RNG.choice([0, 1e-9], (20, 1))
     pairs = np.column_stack([np.arange(20), np.arange(20, 40)])
     positive = np.arange(20) % 2 == 0
-    found = dh.pair_classification(rows, pairs, positive, distance=distance)
-    for level in found._levels:
+    result = dh.pair_classification(rows, pairs, positive, distance=distance)
+    for level in result._levels:
         assert -math.inf < level <= (1 if distance == "cosine" else math.inf)
     if distance == "cityblock":
         exact = [
             -sum(abs(Fraction(a) - Fraction(b)) for a, b in zip(*rows[pair].tolist(), strict=True)) for pair in pairs
         ]
-        for level in found._levels.tolist():
+        for level in result._levels.tolist():
             assert any(level <= value < Fraction(np.nextafter(level, np.inf)) for value in exact)
     same = dh.pair_classification([[0.1, 0.2], [0.1, 0.2], [1, 0.0]], [[0, 1], [0, 2]], [1, 0], distance=distance)
     expected = {"cosine": 1, "euclidean": 0, "cityblock": 0}.get(distance)
@@ -136,8 +136,8 @@ def test_numbers_beyond_all_use_are_refused(call, message) -> None:
 
 def test_the_set_of_a_range_search_is_what_was_returned() -> None:
     run, qrels = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"a": 1, "z": 1}}
-    found = [["a", "b", "c"]], [[3.0, 2.0, 1.0]]
-    cut = dh.Task.from_neighbors(*found, relevant=[{"a", "z"}], n_gallery=50, cut_ties=False)
+    result = [["a", "b", "c"]], [[3.0, 2.0, 1.0]]
+    cut = dh.Task.from_neighbors(*result, relevant=[{"a", "z"}], n_gallery=50, cut_ties=False)
     for name in ("SetP", "SetR", "SetF", "SetAP", "SetRelP"):
         ours, theirs = (dh.evaluate(task, name)[name] for task in (cut, dh.Task.from_run(run, qrels)))
         assert (ours.lower, ours.expected, ours.upper) == (theirs.lower, theirs.expected, theirs.upper)

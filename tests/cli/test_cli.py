@@ -95,7 +95,9 @@ def test_queries_in_the_gallery_are_excluded_by_row_or_id_or_else_reported() -> 
     Path("ids.txt").write_text("7\n8\nx\n")
     np.savez("ids.npz", ids=["7", "8", "x"], labels=LABELS)
     np.save("ids.npy", np.array(["7", "8", "x"]))
+    note = "3 of 3 queries are in the gallery themselves, and not ranked against their own row."
     expected = {**json.loads(found().to_json()), "n_excluded": 3}
+    expected["notes"].insert(1, note)
     for names in (["rows.txt"], ["ids.txt", "ids.txt"], ["ids.npz", "ids.txt"], ["ids.npy", "ids.npz"]):
         assert content(*WITHIN, *(part for name in names for part in ("--exclude", name))) == expected
 

@@ -78,7 +78,7 @@ PICTURES = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
         "classify scores.csv --plot a.png",
         "collisions all.npz --plot a.pdf",
         "confidence all.npz --confidence-key sigma --plot a.svg",
-        "exploit all.npz --draws 3 --tries 2 --plot a.png",
+        "exploit all.npz --draws 3 --searches 2 --plot a.png",
         "grouped train.npz --test test.npz --group-size 4 -m Hit@1,mAP --plot a.SVG",
         "grouped train.npz --group-size 4 --markdown a.md --latex a.tex --plot a.png",
         "quantization all.npz -f int8,binary --plot a.png",
@@ -374,8 +374,8 @@ def test_the_report_of_confidences_in_python() -> None:
 
 # exploit -------------------------------------------------------------------------------------------------------------
 
-EXPLOIT = ("exploit", "all.npz", "--draws", 3, "--tries", 2, "--distance", "cityblock")
-FEW: dict[str, Any] = {"draws": 3, "tries": 2}
+EXPLOIT = ("exploit", "all.npz", "--draws", 3, "--searches", 2, "--distance", "cityblock")
+FEW: dict[str, Any] = {"draws": 3, "searches": 2}
 
 
 def test_exploit_prints_what_python_prints() -> None:

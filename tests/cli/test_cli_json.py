@@ -33,7 +33,7 @@ CALLS: list[tuple[str, tuple[str, ...]]] = [
     ("classify", ("items.csv",)),
     ("collisions", ("a.npz",)),
     ("confidence", ("a.npz", "--confidence", "sure.txt", "-m", "mAP")),
-    ("exploit", ("a.npz", "--draws", "2", "--tries", "1")),
+    ("exploit", ("a.npz", "--draws", "2", "--searches", "1")),
     ("grouped", ("a.npz", "--group-size", "2", "--halves=2", "-m", "mAP,Hit@1")),
     ("grouped", ("a.npz", "--test", "b.npz", "--group-size", "2")),
     ("index-recall", ("truth.h5", "truth.h5", "-k", "2")),

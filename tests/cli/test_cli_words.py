@@ -66,7 +66,7 @@ def test_warnings_name_options_too() -> None:
         ("audit sorted.npz", "(deadheat exploit)"),
         ("audit sorted.npz", 'average="class" (--average class)'),
         ("audit halves.npz", "ties='float16' (--ties float16)"),
-        ("audit-run low.run --qrels q.qrels", "in Python, dh.low_precision"),
+        ("audit-run low.run --qrels q.qrels", "in Python, dh.compare of both runs"),
         ("compare low.run other.run --qrels q.qrels", "give their labels."),
         ("leaderboard low.run other.run --qrels q.qrels --explain", "(`deadheat compare A B`)"),
     ],

@@ -13,7 +13,6 @@ from inputs.written import refusal
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat.analyses.collisions import collisions_of_distances
 from deadheat.inputs.arrays import embeddings
 from deadheat.inputs.conversion import plain
 from deadheat.inputs.labels import label_codes
@@ -258,9 +257,9 @@ def test_a_mask_is_not_lost(name, arguments, options):
 
 def test_a_mask_of_relevance_or_scores_is_not_lost():
     square, relevant = ROWS @ ROWS.T, LABELS[:, None] == LABELS
-    for function in (dh.Task.from_scores, collisions_of_distances):
-        assert refusal(TypeError, function, square, masked(relevant)).startswith("relevant must be a plain array")
-        assert "must be a plain array" in refusal(TypeError, function, masked(square), relevant)
+    function = dh.Task.from_scores
+    assert refusal(TypeError, function, square, masked(relevant)).startswith("relevant must be a plain array")
+    assert "must be a plain array" in refusal(TypeError, function, masked(square), relevant)
     interval = dh.evaluate(dh.Task(ROWS, LABELS).profile).interval
     message = refusal(TypeError, interval, "mAP", resample="class", labels=masked(LABELS))
     assert message.startswith("labels must be")
@@ -393,7 +392,6 @@ def test_ragged_rows_are_refused():
     differ = "its rows differ in length or kind: row 1 has 2 entries and row 0 has 1"
     assert message == f"junk must be a mask, but {differ}"
     assert "rows differ" in refusal(ValueError, dh.Task.from_scores, ROWS, ragged)
-    assert "differ" in refusal(ValueError, collisions_of_distances, ROWS, ragged)
 
 
 def test_tensors_without_numbers_of_their_own_are_refused():

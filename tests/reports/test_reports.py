@@ -129,6 +129,9 @@ def test_to_dict_says_everything() -> None:
     report = evaluate(PROFILE, "mAP")
     content = report.to_dict(std=True)
     assert content.pop("deadheat")
+    assert (content.pop("notes"), content.pop("cautions")) == (report.notes(), [])
+    fractions, counts = ("lower", "expected", "upper", "std"), ("n_query", "n_undefined")
+    assert content.pop("units") == dict.fromkeys(fractions, "fraction") | dict.fromkeys(counts, "count")
     values = {"lower": 2 / 3, "expected": 0.75, "upper": 2.5 / 3, "std": 0.25 / 3, "n_query": 3, "n_undefined": 0}
     assert content == {
         "distance": None, "ties": {"rule": None, "mixed_groups": 1, "queries": 1, "largest": 2}, "singletons": "skip",
@@ -431,8 +434,8 @@ def test_every_form() -> None:
     first, _, last = json.loads(table.to_json())["rows"]
     values = {"mAP": (1 / 2 + 1 / 3) / 2, "Hit@1": 0.0}
     measures = {name: dict.fromkeys(("lower", "expected", "upper"), each) for name, each in values.items()}
-    assert first == {"class": "a", "queries": 2, "measures": measures}
-    assert last["measures"]["mAP"]["lower"] is None
+    assert first == {"class": "a", "queries": 2, **measures}
+    assert last["mAP"]["lower"] is None
     bounds = [f"{name}_{bound}" for name in values for bound in ("lower", "expected", "upper")]
     assert list(table.columns()) == ["class", "queries", *bounds]
     assert "41.6667" in table.to_markdown(digits=4)

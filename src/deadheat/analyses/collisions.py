@@ -12,14 +12,14 @@ counts the mixed groups; this module shows where they are, and the others too.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from enum import IntEnum
 from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import Ranked, Rankings
@@ -29,8 +29,8 @@ from deadheat.engine.literals import DistanceName
 from deadheat.engine.task import Task, rows_of
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import arrays, conversion
-from deadheat.reports.tables import Table, TabularResult, count
+from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.tables import count
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Bool, Float64, Int64, slices
 from deadheat.support.floats import plain_floats
@@ -96,7 +96,7 @@ class Counts:
         `together` is all three; a query that has several kinds counts once in it.
     n_query : int
     n_place : int
-        Ranks that were looked at, over all queries.
+        Ranks that were examined, over all queries.
     """
 
     relevant: Count = Count()
@@ -108,11 +108,6 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*map(operator.add, vars(self).values(), vars(other).values()))
-
-    def columns(self) -> dict[str, list[str] | list[int]]:
-        """Return groups, items, queries and largest group of each kind; the last entry is all kinds together."""
-        counts = {kind: getattr(self, kind) for kind in ("relevant", "irrelevant", "mixed", "together")}
-        return {"kind": list(counts)} | {name: [getattr(each, name) for each in counts.values()] for name in COUNTED}
 
 
 class Groups:
@@ -146,15 +141,15 @@ class GroupedRanks:
     def matrices(self, depth: int) -> Matrices:
         """Return kind, relevance and size for the first `depth` ranks."""
         groups, ties = self.colliding, self.ties
-        place = np.arange(len(ties.of_place))
-        relevant_first = place - ties.first[ties.of_place] < ties.relevant[ties.of_place]
+        rank = np.arange(len(ties.of_place))
+        relevant_first = rank - ties.first[ties.of_place] < ties.relevant[ties.of_place]
         return (
-            self._spread(groups.kind[groups.of_place], depth, np.int8(Kind.BEYOND)),
-            self._spread(relevant_first, depth, np.bool_(False)),
-            self._spread(groups.size[groups.of_place].astype(np.int32), depth, np.int32(0)),
+            self._filled(groups.kind[groups.of_place], depth, np.int8(Kind.BEYOND)),
+            self._filled(relevant_first, depth, np.bool_(False)),
+            self._filled(groups.size[groups.of_place].astype(np.int32), depth, np.int32(0)),
         )
 
-    def _spread(self, values: NDArray[Any], depth: int, beyond: np.generic) -> NDArray[Any]:
+    def _filled(self, values: NDArray[Any], depth: int, beyond: np.generic) -> NDArray[Any]:
         matrix = np.full((len(self.queries), max(depth, self.valid.shape[1])), beyond)
         matrix[:, : self.valid.shape[1]][self.valid] = values
         return matrix[:, :depth]
@@ -222,7 +217,7 @@ def settled(rankings: Rankings, queries: Int64, nearer: Int64, farther: Int64, w
 
 
 @dataclass(frozen=True, eq=False)
-class Collisions(TabularResult):
+class Collisions(Answer):
     """The collisions of every query, rank by rank. Printing gives a table of the counts.
 
     Attributes
@@ -248,26 +243,22 @@ class Collisions(TabularResult):
     distance: str
     rule: str
 
-    def tables(self) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return groups, items, queries and largest group of each kind."""
-        return [_table(self.distance, self.rule, self.counts)]
+        return [_panel(self.distance, self.rule, self.counts)]
 
     def notes(self) -> list[str]:
-        return [_looked_at(self.counts)]
+        return [_about_ranks(self.counts)]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts and their options as plain Python values that JSON can hold, without the matrices."""
+    def facts(self) -> dict[str, Any]:
+        """Return the counts and their options, without the matrices."""
         n_query, depth = self.kind.shape
-        about = {"distance": self.distance, "rule": self.rule, "n_query": n_query, "depth": depth}
-        return {**about, "counts": asdict(self.counts)}
-
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return the counts, a row for each kind."""
-        return self.counts.columns()
+        about = self.facts_of("distance", "rule") | {"n_query": n_query, "depth": depth}
+        return about | {"counts": asdict(self.counts)}
 
 
 @dataclass(frozen=True, eq=False)
-class CollisionTable(TabularResult, ByName[Counts]):
+class CollisionTable(Answer, ByName[Counts]):
     """Counts of collisions by distance: `table["cosine"]` is a `Counts`. Printing gives a table.
 
     Attributes
@@ -287,38 +278,26 @@ class CollisionTable(TabularResult, ByName[Counts]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.by_distance)
 
-    def tables(self) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return a table for each distance: groups, items, queries and largest group of each kind."""
-        return [_table(name, self.rules[name], counts) for name, counts in self.by_distance.items()]
+        return [_panel(name, self.rules[name], counts) for name, counts in self.by_distance.items()]
 
     def notes(self) -> list[str]:
-        return [_looked_at(next(iter(self.by_distance.values())))]
+        return [_about_ranks(next(iter(self.by_distance.values())))]
 
-    def to_text(self, **options: Any) -> str:
-        """Return the tables as plain text, all with the same widths, and the notes, as `print` shows them."""
-        tables = self.tables(**options)
-        lines = Table(tables[0].header, [row for table in tables for row in (table.header, *table.rows)]).to_text()
-        height = 1 + len(tables[0].rows)
-        blocks = zip(*[iter(lines.splitlines()[1:])] * height, strict=True)
-        return "\n\n".join(["\n".join(block) for block in blocks] + self.notes())
-
-    def to_dict(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         return {"distances": {name: {"rule": self.rules[name], "counts": asdict(self[name])} for name in self}}
 
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return the counts, a row for each distance and kind."""
-        parts = [counts.columns() for counts in self.by_distance.values()]
-        joined = {name: [value for part in parts for value in part[name]] for name in parts[0]}
-        return {"distance": [name for name in self for _ in parts[0]["kind"]], **joined}
+
+def _panel(distance: str, rule: str, counts: Counts) -> Panel:
+    kinds = {kind: getattr(counts, kind) for kind in ("relevant", "irrelevant", "mixed", "together")}
+    columns = [Column(name, [getattr(each, name) for each in kinds.values()], "count") for name in COUNTED]
+    columns.insert(0, Column("kind", list(kinds), title=f"{distance}, {rule}"))
+    return Panel(columns, key="", of=("distance", distance))
 
 
-def _table(distance: str, rule: str, counts: Counts) -> Table:
-    columns = counts.columns().values()
-    return Table((f"{distance}, {rule}", *COUNTED), [list(map(str, row)) for row in zip(*columns, strict=True)])
-
-
-def _looked_at(counts: Counts) -> str:
-    return f"{count(counts.n_query, 'query', 'queries')}, {counts.n_place} ranks looked at."
+def _about_ranks(counts: Counts) -> str:
+    return f"{count(counts.n_query, 'query', 'queries')}, {counts.n_place} ranks examined."
 
 
 @overload
@@ -362,7 +341,7 @@ def collisions(
         a `deadheat.Tolerance`, which has no groups: a tolerance moves each relevant item by eps, either way, against
         all others, to see how far a measure can change; `within` links neighbours in rank, relevant or not.
     depth : int, optional
-        The number of ranks to look at; by default all of them.
+        The number of ranks to examine; by default all of them.
 
     Returns
     -------
@@ -374,8 +353,7 @@ def collisions(
     Raises
     ------
     TypeError, ValueError
-        If an argument breaks its rule, `within` is given together with rounded ties, `ties` is a tolerance, or no
-        distance is named.
+        If `within` is given together with rounded ties, or `ties` is a tolerance.
 
     References
     ----------
@@ -401,7 +379,7 @@ def collisions(
     mixed                  1      2        1        2
     together               1      2        1        2
     <BLANKLINE>
-    1 query, 4 ranks looked at.
+    1 query, 4 ranks examined.
 
     Seen from (0, 0), the points (3, 4) and (5, 0) are equally far, but not by city block:
 
@@ -411,39 +389,29 @@ def collisions(
     (1, 0)
     """
     task = rows_of(task, "collisions", several=True)
-    width, most = checked_reach(within, depth, task.options.rule)
+    most = None if depth is None else checks.positive_integer(depth, "depth")
+    width = _width(within, task.options.rule)
     if distances is None:
-        return collisions_of(task, width, most)
+        counts, rule, matrices = _searched(task, width, most, rank_by_rank=True)
+        return Collisions(*matrices, counts, task.options.distance, rule)
     listed = [distances] if isinstance(distances, str) else checks.listed(distances, "distances", "names of distances")
     names = list(dict.fromkeys(distance_registry.named(name, argument="distances") for name in listed))
     if not names:
         raise InvalidValueError("distances", "must name at least one distance, but got none")
-    return counts_of([task.replace(distance=name) for name in names], width, most)
+    searched = {name: _searched(task.replace(distance=name), width, most, rank_by_rank=False)[:2] for name in names}
+    by_distance = {name: counts for name, (counts, _) in searched.items()}
+    return CollisionTable(by_distance, {name: rule for name, (_, rule) in searched.items()})
 
 
-def checked_reach(within: Any, depth: Any, rule: Ties) -> tuple[Fraction | None, int | None]:
-    """Return the greatest gap that collides, None for ties alone, and the number of ranks, None for all of them."""
-    most = None if depth is None else checks.positive_integer(depth, "depth")
+def _width(within: Any, rule: Ties) -> Fraction | None:
+    """Return the largest difference of distances that collides; None for ties alone."""
     if within is None:
-        return None, most
+        return None
     width = checks.real_number(within, "within", least=0)
     if not isinstance(rule, Exact):
-        came = f"{within!r} with ties {rule!r}"
-        raise InvalidValueError("within", f"must be left out unless ties are exact, but is {came}")
-    return Fraction(width) or None, most
-
-
-def collisions_of(task: Task, width: Fraction | None = None, depth: int | None = None) -> Collisions:
-    """Return the collisions of a task rank by rank."""
-    counts, rule, matrices = _searched(task, width, depth, rank_by_rank=True)
-    return Collisions(*matrices, counts, task.options.distance, rule)
-
-
-def counts_of(tasks: Iterable[Task], width: Fraction | None = None, depth: int | None = None) -> CollisionTable:
-    """Return the counts alone, for the distance of each task, in memory that does not grow with the queries."""
-    found = {task.options.distance: _searched(task, width, depth, rank_by_rank=False) for task in tasks}
-    by_distance = {name: counts for name, (counts, *_) in found.items()}
-    return CollisionTable(by_distance, {name: rule for name, (_, rule, _) in found.items()})
+        given = f"{within!r} with ties {rule!r}"
+        raise InvalidValueError("within", f"must be left out unless ties are exact, but is {given}")
+    return Fraction(width) or None
 
 
 def _searched(
@@ -453,12 +421,15 @@ def _searched(
     options, pair = task.options, task.pair
     rankings = Rankings(pair.query.embeddings, pair.gallery and pair.gallery.embeddings, options)
     most = int(rankings.candidates.n_ranked().max()) if depth is None else depth
-    if rank_by_rank:
-        _require_memory(rankings.n_query, most)
+    needed, free = 6 * rankings.n_query * most, scratch.available_memory()
+    if rank_by_rank and needed > free:
+        needs = f"{rankings.n_query} queries and {checks.shown(most)} ranks take 6 bytes each"
+        needs += f", and {free / 1e9:.1f} GB are free"
+        raise InvalidValueError("depth", f"must be so small that the result fits in memory, but {needs}")
     shape = rankings.n_query, most if rank_by_rank else 0
     kind, relevance, size = np.empty(shape, np.int8), np.empty(shape, np.bool_), np.empty(shape, np.int32)
     by_label = LabelRelevance(pair.query.labels, (pair.gallery or pair.query).labels)
-    counts, reach = Counts(), min(most, rankings.n_gallery)
+    counts = Counts()
     with Reporting(options.progress, rankings.n_query, f"ranking ({options.distance})", "queries") as report:
         for block in rankings:
             valid = block.items >= 0
@@ -467,85 +438,9 @@ def _searched(
             tie_starts[:, 1:] &= block.group[:, 1:] != block.group[:, :-1]
             starts = tie_starts if width is None else tie_starts & ~linked(rankings, block, tie_starts, width)
             ranks = GroupedRanks(block.queries, valid, relevant, tie_starts, starts)
-            counts += ranks.counts(reach)
+            counts += ranks.counts(min(most, rankings.n_gallery))
             if rank_by_rank:
                 kind[block.queries], relevance[block.queries], size[block.queries] = ranks.matrices(most)
             report(len(block.queries))
     rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
     return counts, rule, (kind, relevance, size)
-
-
-@plain_floats
-def collisions_of_distances(
-    distances: ArrayLike,
-    relevant: ArrayLike,
-    *,
-    within: float | None = None,
-    depth: int | None = None,
-    leave_one_out: bool = False,
-) -> Collisions:
-    """Find the collisions in a matrix of distances, as seen by a system that ranks by these numbers as they are.
-
-    Parameters
-    ----------
-    distances : (n_query, n_gallery)
-        Real numbers of at most 64 bits; lower is nearer.
-    relevant : (n_query, n_gallery) bool
-        True for an item that is relevant to the query.
-    within : float, optional
-        Neighbours in rank collide if their distances differ by at most this; by default, if they are equal.
-    depth : int, optional
-        The number of ranks to look at; by default all of them.
-    leave_one_out : bool
-        If true, item i is query i, and is not ranked for it.
-
-    Returns
-    -------
-    Collisions
-        As of `collisions`, with the type of the numbers as `rule`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule, or the matrix is not square with `leave_one_out`.
-
-    Examples
-    --------
-    >>> found = collisions_of_distances([[0.1, 0.3, 0.1 + 0.2]], [[True, True, False]])
-    >>> found.size, found.rule
-    (array([[1, 1, 1]], dtype=int32), 'float64 distances')
-    >>> collisions_of_distances([[0.1, 0.3, 0.1 + 0.2]], [[True, True, False]], within=1e-16).size
-    array([[1, 2, 2]], dtype=int32)
-    """
-    width, most = checked_reach(within, depth, Exact())
-    matrix, mask = arrays.finite_scores(distances, "distances"), conversion.plain(relevant, "relevant")
-    arrays.require_exact(matrix, "distances")
-    if mask.shape != matrix.shape or mask.dtype != np.bool_:
-        came = f"{mask.dtype} of shape {mask.shape}"
-        raise InvalidValueError("relevant", f"must be bool of the shape of distances, {matrix.shape}, but is {came}")
-    if leave_one_out and matrix.shape[0] != matrix.shape[1]:
-        raise InvalidValueError("distances", f"must be square for leave_one_out, but have shape {matrix.shape}")
-    values, rule = matrix.astype(np.float64), f"{matrix.dtype} distances"
-    if leave_one_out:
-        np.fill_diagonal(values, np.inf)  # the last, and then cut off
-    order = np.argsort(values, axis=1, kind="stable")[:, : matrix.shape[1] - bool(leave_one_out)]
-    values, mask = (np.take_along_axis(each, order, axis=1) for each in (values, mask))
-    most = values.shape[1] if most is None else most
-    _require_memory(len(values), most)
-    tie_starts = np.ones(values.shape, dtype=np.bool_)
-    tie_starts[:, 1:] = values[:, 1:] != values[:, :-1]
-    starts = tie_starts.copy()
-    if width is not None:
-        links, _ = decided((-values[:, :-1],) * 2, (-values[:, 1:],) * 2, float(width))
-        starts[:, 1:] &= ~links
-        rule += f" within {float(width)!r}"
-    ranks = GroupedRanks(np.arange(len(values)), np.ones_like(starts), mask, tie_starts, starts)
-    return Collisions(*ranks.matrices(most), ranks.counts(most), "given", rule)
-
-
-def _require_memory(n_query: int, depth: int) -> None:
-    """Refuse matrices that do not fit in memory, before long work."""
-    needed, free = 6 * n_query * depth, scratch.available_memory()
-    if needed > free:
-        came = f"{n_query} queries and {checks.shown(depth)} ranks take 6 bytes each, and {free / 1e9:.1f} GB are free"
-        raise InvalidValueError("depth", f"must be so small that the result fits in memory, but {came}")

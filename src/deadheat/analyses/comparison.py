@@ -13,22 +13,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, GateBy, PairedTest, p_value
+from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, GateBy, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.inputs.samples import QueryLabels
+from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import UNITS, about_few, counted
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, distinct_digits, has_ties, program, value
+from deadheat.reports.tables import count, has_ties
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(TabularResult):
+class Comparison(Answer):
     """Two reports on the same queries, measure by measure.
 
     `comparison["mAP"]` is the `Difference` for a measure, under any of its names. Printing a comparison gives a table
@@ -74,8 +75,8 @@ class Comparison(TabularResult):
         """Return the difference for a measure; raises ValueError for an unknown name."""
         name = self.a.own_name(name)
         if self.b.own_name(name) != name:
-            came = f"{self.a.rel or 'any'} and {self.b.rel or 'any'}: name one, as in 'AP(rel=2)'"
-            raise InvalidValueError(name, f"must count the same grades in both, but the reports have rel {came}")
+            levels = f"{self.a.rel or 'any'} and {self.b.rel or 'any'}: name one, as in 'AP(rel=2)'"
+            raise InvalidValueError(name, f"must count the same grades in both, but the reports have rel {levels}")
         if name not in self._differences:
             self._differences[name] = self._difference(name)
         return self._differences[name]
@@ -143,8 +144,7 @@ class Comparison(TabularResult):
         Raises
         ------
         ValueError
-            If an argument is not as described, or a measure is undefined for every pair of queries or, under a
-            tolerance, has no expected value to gate by.
+            If a measure is undefined for every pair of queries or, under a tolerance, has no expected value to gate by.
 
         Examples
         --------
@@ -167,19 +167,22 @@ class Comparison(TabularResult):
             raise InvalidValueError(undefined, f"must have {what} in {' and '.join(self.names)} for some query")
         return tuple(name for name, drop in drops.items() if drop > allowed + ROUNDING)
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return one table with a row for each measure, in per cent."""
-        (a, b), shown = self.names, self._shown()
-        level = f"{100 * self.test.confidence_level:g} % interval"
-        header = ["measure (%)", a, b, f"{a} - {b}", level, "p"]
-        rows, digits = [], distinct_digits([part for each in shown for part in (each.a, each.b, each)], digits)
-        for each in shown:
-            values = [value(of, digits) for of in (each.a, each.b, each)]
-            rows.append([each.name, *values, each.interval().expected.per_cent(digits), p_value(each.pvalue)])
-        if any(map(has_ties, shown)):
-            header.append("worst-case p")
-            rows = [[*row, p_value(each.pvalue_worst_case)] for row, each in zip(rows, shown, strict=True)]
-        return [Table(header, rows)]
+    def panels(self) -> list[Panel]:
+        """Return one table with a row for each measure."""
+        shown, (a, b) = self._shown(), self.names
+        return [Panel([
+            Column("measure", [row.name for row in shown], "measure"),
+            Column("a", [row.a for row in shown], "fraction", a, "value", only="table"),
+            Column("b", [row.b for row in shown], "fraction", b, "value", only="table"),
+            Column("", shown, "fraction", f"{a} - {b}", "value"),
+            Column("", [row.interval().expected for row in shown], "fraction",
+                   f"{100 * self.test.confidence_level:g} % interval", "interval"),
+            Column("pvalue", [row.pvalue for row in shown], "probability", "p"),
+            Column("pvalue_worst_case", [row.pvalue_worst_case for row in shown], "probability", "worst-case p",
+                   only="" if any(map(has_ties, shown)) else "data"),
+            *(Column(name, [getattr(row, name) for row in shown], "count", only="data")
+              for name in (*COUNTS, "n_unit")),
+        ], key="")]  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return notes on the numbers, the system that is significantly ahead in each measure, and caveats."""
@@ -190,12 +193,9 @@ class Comparison(TabularResult):
         units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}."
         a, b = self.names
         remarks = [*(f"{a}: {each}" for each in self.a.remarks), *(f"{b}: {each}" for each in self.b.remarks)]
+        few = map(Caution, about_few(n_unit, self.test.resample))
         verdict = [self._verdict(shown, tied), *self._about_disagreement(shown)]
-        return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *self.cautions(), *self._caveats, *remarks]
-
-    def cautions(self) -> list[str]:
-        """Return a sentence if there are too few units for intervals and tests; else none."""
-        return list(about_few(min(each.n_unit for each in self._shown()), self.test.resample))
+        return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *few, *self._caveats, *remarks]
 
     def _about_disagreement(self, shown: Sequence[Difference]) -> list[str]:
         """Return a note, if interval and test disagree on significance, on which of them decides and why."""
@@ -222,12 +222,12 @@ class Comparison(TabularResult):
         """Return the system that is significantly ahead in each measure, and whether ties could change that."""
         certain, on_average = (" whatever the ties do" if tied else "", ", but not for every tie-breaking")
         ahead: dict[tuple[str, str], list[str]] = {(end, side): [] for end in (certain, on_average) for side in "AB"}
-        for each in shown:
-            if each.ahead is not None:
-                ahead[certain if each.ahead == each.ahead_worst_case else on_average, each.ahead].append(each.name)
+        for row in shown:
+            if row.ahead is not None:
+                ahead[certain if row.ahead == row.ahead_worst_case else on_average, row.ahead].append(row.name)
         called = dict(zip("AB", self.names, strict=True))
         parts = [f"{called[side]} is ahead in {listed(found)}{end}" for (end, side), found in ahead.items() if found]
-        nobody = [each.name for each in shown if each.ahead is None]
+        nobody = [row.name for row in shown if row.ahead is None]
         if nobody:
             parts.append(f"{'no' if parts else 'No'} significant difference in {listed(nobody)}")
         return f"{'; '.join(parts)} (p < {self.test.alpha:g})."
@@ -265,29 +265,14 @@ class Comparison(TabularResult):
     def _shown(self) -> list[Difference]:
         return [self[name] for name in self.measures]
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return the rows of the table: fractions, NaN where undefined; `low` and `high` are the interval's ends."""
-        shown = self._shown()
-        low, high = map(list, zip(*(each.interval().expected for each in shown), strict=True))
-        others = ("pvalue", "pvalue_worst_case", *COUNTS, "n_unit")
+    def facts(self) -> dict[str, Any]:
+        """Return the settings of the tests, both systems, and the difference for each measure."""
         return {
-            "measure": [each.name for each in shown],
-            **columns_of_bounds(shown),
-            **{name: [getattr(each, name) for each in shown] for name in others},
-            "low": low,
-            "high": high,
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain Python values that JSON can hold; None where a value is undefined."""
-        return {
-            "deadheat": program(),
             "test": dict(vars(self.test)),
             "average": self.a.average,
             "names": list(self.names),
             "a": about(self.a),
             "b": about(self.b),
-            "cautions": self.cautions(),
             "measures": {name: self[name].to_dict() for name in self.measures},
         }
 
@@ -360,8 +345,7 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        If the reports are not of the same queries or not of the same average, show no measure in common, or an
-        argument is not as described.
+        If the reports are not of the same queries or not of the same average, or show no measure in common.
 
     Notes
     -----
@@ -404,8 +388,8 @@ def compare(
         tuple(name for name in a.measures if name in b.measures) if measures is None else measure_names(measures, a.rel)
     )
     if not shown:
-        came = f"{', '.join(a.measures)} and {', '.join(b.measures)}"
-        raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {came}")
+        measured = f"{', '.join(a.measures)} and {', '.join(b.measures)}"
+        raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {measured}")
     for name in ("average", "singletons"):
         of_a, of_b = getattr(a, name), getattr(b, name)
         if of_a != of_b:
@@ -448,8 +432,8 @@ def _matched(a: Report, b: Report, both: str) -> tuple[Int64, int]:
     listed = [f"{len(ids)} only in {name} ({ids[0]!r}, ...)" for name, ids in lacking.items() if ids]
     if listed:
         raise InvalidValueError(both, f"must be of the same queries, but of those with a value {' and '.join(listed)}")
-    place = np.array([in_b.get(query, -1) for query in ids_a], dtype=np.int64)
-    return place, len(in_a.keys() | in_b.keys())
+    in_b_of_a = np.array([in_b.get(query, -1) for query in ids_a], dtype=np.int64)
+    return in_b_of_a, len(in_a.keys() | in_b.keys())
 
 
 def _require_same_classes(a: Report, b: Report, place_in_b: Int64, both: str) -> None:

@@ -21,7 +21,7 @@ from deadheat.reports.statistics.intervals import (
     level_between,
     mean_intervals,
 )
-from deadheat.reports.tables import notebook_row, plain
+from deadheat.reports.tables import notebook_row, p_value, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.caching import cached_property
@@ -170,8 +170,8 @@ class Difference(PlainFloats):
     @property
     def tested_interval(self) -> Interval:
         """The interval that goes with `ahead`: of the expected difference or, without one, round both bounds."""
-        found = self.interval()
-        return Interval(found.lower.low, found.upper.high) if math.isnan(self.expected) else found.expected
+        ends = self.interval()
+        return Interval(ends.lower.low, ends.upper.high) if math.isnan(self.expected) else ends.expected
 
     @property
     def interval_agrees(self) -> bool:
@@ -330,17 +330,6 @@ class Difference(PlainFloats):
         if not n_value:
             return math.nan
         return 0.0 if abs(total) <= ROUNDING * self._scale else total / math.fsum(sizes)
-
-
-def p_value(value: float) -> str:
-    """Format a p-value with four decimals, or as a power of ten below that; a dash where it is undefined.
-
-    Examples
-    --------
-    >>> p_value(0.03125), p_value(2e-5), p_value(math.nan)
-    ('0.0312', '2e-05', '-')
-    """
-    return "-" if math.isnan(value) else f"{value:.4f}" if value >= 1e-4 else f"{value:.0e}"
 
 
 def _b_minus_a(rows: Sequence[Float64] | Float64) -> Triple[Float64]:

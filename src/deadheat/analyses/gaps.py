@@ -11,7 +11,6 @@ random half of the classes, in random groups, all splits being equally likely; s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,14 +20,14 @@ from deadheat.analyses.grouped import (
     Drawing,
     GroupedReport,
     GroupedResult,
-    ends_of,
     grouped_of,
+    interval_column,
     sorted_classes,
-    table_with_errors,
 )
 from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
 from deadheat.measures import names as measure_names
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import report_of
 from deadheat.reports.report import Report
@@ -43,12 +42,12 @@ from deadheat.reports.statistics.intervals import (
     standard_error,
     welch_interval,
 )
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, notebook_row, number, plain
+from deadheat.reports.tables import count, notebook_row, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +160,11 @@ class Gap(PlainFloats):
         return f"Gap(lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
 
 
+def gap_between(train: GroupedResult, test: GroupedResult) -> Gap:
+    """Return the gap of two grouped values."""
+    return Gap(train, test, train.errors, test.errors, (train.n_unit, test.n_unit))
+
+
 @plain_floats
 def generalization_gap(
     train: Task,
@@ -198,7 +202,7 @@ def generalization_gap(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, a set has fewer classes than `group_size`, or no query has a relevant item.
+        If a set has fewer classes than `group_size`, or no query has a relevant item.
 
     References
     ----------
@@ -225,14 +229,14 @@ def gap_of(train: Task, test: Task, measure: str, drawing: Drawing, summary: Sum
     train, test = rows_of(train, "a gap", "train"), rows_of(test, "a gap", "test")
     meanings = [(task.options.distance, task.options.rule.describe(task.options.distance)) for task in (train, test)]
     if meanings[0] != meanings[1]:
-        came = " and ".join(f"{distance} with ties {ties}" for distance, ties in meanings)
-        raise InvalidValueError("train and test", f"must have one distance and one meaning of ties, but have {came}")
+        given = " and ".join(f"{distance} with ties {ties}" for distance, ties in meanings)
+        raise InvalidValueError("train and test", f"must have one distance and one meaning of ties, but have {given}")
     inside = grouped_of(train, drawing, summary), grouped_of(test, drawing, summary)
     return GeneralizationGap(measure, *inside, report_of(train, summary), report_of(test, summary))
 
 
 @dataclass(frozen=True, eq=False)
-class GeneralizationGap(TabularResult):
+class GeneralizationGap(Answer):
     """The gap between two sets in groups of equally many classes, and that of the sets as a whole.
 
     Attributes
@@ -251,8 +255,7 @@ class GeneralizationGap(TabularResult):
     @cached_property
     def grouped(self) -> Gap:
         """The gap of the grouped measure; its standard errors are those of means over independent groups."""
-        train, test = self.train_groups[self.measure], self.test_groups[self.measure]
-        return Gap(train, test, train.errors, test.errors, (train.n_unit, test.n_unit))
+        return gap_between(self.train_groups[self.measure], self.test_groups[self.measure])
 
     @cached_property
     def plain(self) -> Gap:
@@ -266,34 +269,48 @@ class GeneralizationGap(TabularResult):
         test, n_test = errors_by_class(self.test_whole, self.measure)
         return Gap(self.train_whole[self.measure], self.test_whole[self.measure], train, test, (n_train, n_test))
 
-    def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
+    def panels(self, *, confidence_level: float | None = None) -> list[Panel]:
+        """Return train, test and gap, in groups and plain; with a level, also the confidence limits of both gaps."""
+        gaps = {
+            f"{self.measure} in groups of {self.train_groups.group_size}": self.grouped,
+            f"{self.measure}, plain": self.plain,
+        }
+        rows = [
+            row
+            for title, gap in gaps.items()
+            for row in (
+                (title, "train", f"{title}: train", gap.train, gap.train_errors.expected),
+                (title, "test", "  test", gap.test, gap.test_errors.expected),
+                (title, "gap", "  gap", gap, gap.errors.expected),
+            )
+        ]
+        titles, sets, shown, values, errors = zip(*rows, strict=True)
+        columns = [
+            Column("measure", titles, "measure", only="data"),
+            Column("set", sets, only="data"),
+            Column("measure", shown, "measure", only="table"),
+            Column("", values, "fraction", shape="bounds"),
+            Column("standard_error", errors, "fraction", "s.e."),
+        ]
+        panels = [Panel(columns, key="")]
+        if confidence_level is not None:
+            level = {"confidence_level": level_between(confidence_level)}
+            panels.append(Panel([
+                Column("gap", ["in groups", "plain"], title="gap (points)"),
+                interval_column([*gaps.values()], confidence_level),
+                Column("margin", [each.margin(**level) for each in gaps.values()], "fraction", "margin of error"),
+                Column("bound", [each.bound(**level) for each in gaps.values()], "fraction", "at most"),
+            ], "note", key=""))  # fmt: skip
+        return panels
+
+    def facts(self) -> dict[str, Any]:
+        n_class = {"train": self.train_groups.n_class, "test": self.test_groups.n_class}
+        return {"measure": self.measure, "group_size": self.train_groups.group_size, "n_class": n_class}
+
+    def to_dict(self, *, confidence_level: float = 0.95, **options: Any) -> dict[str, Any]:
         """Return both gaps with their intervals as plain Python values that JSON can hold; None where undefined."""
-        return {
-            "measure": self.measure,
-            "group_size": self.train_groups.group_size,
-            "n_class": {"train": self.train_groups.n_class, "test": self.test_groups.n_class},
-            "grouped": self.grouped.to_dict(confidence_level=confidence_level),
-            "plain": self.plain.to_dict(confidence_level=confidence_level),
-        }
-
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return six rows, train, test and gap, in groups and plain: three values and the standard error."""
-        titles, values, errors = zip(*self._rows(), strict=True)
-        return {
-            "measure": [title for title, _ in titles],
-            "set": [part for _, part in titles],
-            **columns_of_bounds(values),
-            "standard_error": list(errors),
-        }
-
-    def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
-        """Return the values and the gaps, in per cent; with a level, also a table of confidence limits of the gaps."""
-        rows, errors = [], []
-        for (title, part), value, error in self._rows():
-            rows.append((f"{title}: train" if part == "train" else f"  {part}", value))
-            errors.append(error)
-        values = table_with_errors(rows, errors, digits)
-        return [values] if confidence_level is None else [values, self._bounds(confidence_level, digits)]
+        grouped, plain = (gap.to_dict(confidence_level=confidence_level) for gap in (self.grouped, self.plain))
+        return {**super().to_dict(**options), "grouped": grouped, "plain": plain}
 
     def notes(self) -> list[str]:
         """Return the number of classes, and of those that are in no group."""
@@ -301,23 +318,6 @@ class GeneralizationGap(TabularResult):
         counts = [count(report.n_class, "class", "classes") for report in (train, test)]
         left_over = f"{len(train.left_over[0])} and {len(test.left_over[0])} of them in no group"
         return [f"{counts[0]} in train and {counts[1]} in test, {left_over}."]
-
-    def _bounds(self, level: float, digits: int) -> Table:
-        header = ("gap (points)", f"{100 * level_between(level):g} % interval", "margin of error", "at most")
-        rows = []
-        for title, gap in (("in groups", self.grouped), ("plain", self.plain)):
-            ends = gap.margin(confidence_level=level), gap.bound(confidence_level=level)
-            shown = (number(100 * end, decimals(digits)) for end in ends)
-            rows.append([title, ends_of(gap, level).per_cent(digits), *shown])
-        return Table(header, rows)
-
-    def _rows(self) -> Iterator[tuple[tuple[str, str], Any, float]]:
-        size = self.train_groups.group_size
-        for how, gap in ((f" in groups of {size}", self.grouped), (", plain", self.plain)):
-            title = f"{self.measure}{how}"
-            yield (title, "train"), gap.train, gap.train_errors.expected
-            yield (title, "test"), gap.test, gap.test_errors.expected
-            yield (title, "gap"), gap, gap.errors.expected
 
 
 def errors_by_class(report: Report, name: str) -> tuple[Triple[float], int]:
@@ -331,7 +331,6 @@ def errors_by_class(report: Report, name: str) -> tuple[Triple[float], int]:
 
 
 SPLITS = 20
-_HALVES_ROWS = ("plain", "grouped", "upper_limit", "difference", "margin")
 
 
 @plain_floats
@@ -370,7 +369,7 @@ def split_half(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, there are fewer than two groups, or no query has a relevant item.
+        If there are fewer than two groups, or no query has a relevant item.
 
     Notes
     -----
@@ -408,7 +407,7 @@ def split_of(task: Task, measure: str, drawing: Drawing, summary: SummaryOptions
 
 
 @dataclass(frozen=True, eq=False)
-class SplitHalf(TabularResult):
+class SplitHalf(Answer):
     """A measure, plain and in groups, and its difference between random halves of the classes.
 
     Printed, it has the columns of Table 1 as rows: the plain value; the grouped one; its upper confidence limit, value
@@ -444,14 +443,13 @@ class SplitHalf(TabularResult):
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
         """The difference of the two halves of each split."""
-        n_group, n_half, values, found = self.groups.n_group, self.groups.n_group // 2, self.grouped.per_group, []
-        for start in range(0, n_group * self.groups.draws, n_group):
-            first, second = (
-                GroupedResult(self.measure, Triple(*(each[at : at + n_half] for each in values)), n_half, 1)
-                for at in (start, start + n_half)
-            )
-            found.append(Gap(first, second, first.errors, second.errors, (first.n_unit, second.n_unit)))
-        return tuple(found)
+        n_group, n_half, values = self.groups.n_group, self.groups.n_group // 2, self.grouped.per_group
+
+        def half(start: int) -> GroupedResult:
+            return GroupedResult(self.measure, Triple(*(each[start : start + n_half] for each in values)), n_half, 1)
+
+        starts = range(0, n_group * self.groups.draws, n_group)
+        return tuple(gap_between(half(start), half(start + n_half)) for start in starts)
 
     @cached_property
     def differences(self) -> Triple[Float64]:
@@ -466,61 +464,47 @@ class SplitHalf(TabularResult):
 
     def upper_limit(self, *, confidence_level: float = 0.95) -> Triple[float]:
         """Return the upper confidence limits of the grouped values, value + t·se: the "bound" of Table 1."""
-        found = self.grouped.interval(confidence_level=confidence_level)
-        return Triple(found.lower.high, found.expected.high, found.upper.high)
+        intervals = self.grouped.interval(confidence_level=confidence_level)
+        return Triple(intervals.lower.high, intervals.expected.high, intervals.upper.high)
 
-    def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
-        """Return the rows as plain Python values that JSON can hold; None where one is undefined."""
-        rows = self._rows(confidence_level)
-        content: dict[str, Any] = {
-            "measure": self.measure,
-            **{name: getattr(self.groups, name) for name in ("group_size", "n_class", "n_group")},
-            "draws": self.groups.draws,
-            "seed": self.groups.seed,
-            "confidence_level": confidence_level,
-        }
-        for name, (_, value, spread) in zip(_HALVES_ROWS, rows, strict=True):
-            content[name] = plain({**{end: getattr(value, end) for end in Triple._fields}, "spread": spread})
-        return content
-
-    def columns(self, *, confidence_level: float = 0.95) -> Mapping[str, Sequence[Any]]:
+    def panels(self, *, confidence_level: float = 0.95) -> list[Panel]:
         """Return a row for each column of Table 1: its three values, and the standard deviation over the splits."""
-        _, values, spreads = zip(*self._rows(confidence_level), strict=True)
-        return {"what": list(_HALVES_ROWS), **columns_of_bounds(values), "spread": list(spreads)}
+        size, title = self.groups.group_size, f"{100 * level_between(confidence_level):g} %"
+        margins, differences = self.margins(confidence_level=confidence_level), self.differences
+        shown = differences.lower if self.groups.profile.bounds_only else differences.expected
+        rows = [
+            ("plain", f"{self.measure}, plain", self.plain, math.nan),
+            ("grouped", f"{self.measure} in groups of {size}", self.grouped, math.nan),
+            ("upper_limit", f"  upper {title} limit", self.upper_limit(confidence_level=confidence_level), math.nan),
+            ("difference", "difference of two halves", Triple(*map(_mean, differences)), _std(shown)),
+            ("margin", f"  {title} margin of error", Triple(*[_mean(margins)] * 3), _std(margins)),
+        ]
+        names, titles, values, deviations = zip(*rows, strict=True)
+        return [Panel([
+            Column("what", names, only="data"),
+            Column("measure", titles, "measure", only="table"),
+            Column("", values, "fraction", shape="bounds"),
+            Column("std", deviations, "fraction", "s.d."),
+        ], key="values")]  # fmt: skip
 
-    def tables(self, *, digits: int = DIGITS, confidence_level: float = 0.95) -> list[Table]:
-        """Return a table of the values in per cent, and of differences in percentage points."""
-        rows = self._rows(confidence_level)
-        spreads = [spread for *_, spread in rows]
-        return [table_with_errors([(title, value) for title, value, _ in rows], spreads, digits, "s.d.")]
+    def facts(self) -> dict[str, Any]:
+        of_groups = ("group_size", "n_class", "n_group", "draws", "seed")
+        return {"measure": self.measure, **{name: getattr(self.groups, name) for name in of_groups}}
 
     def notes(self) -> list[str]:
         """Return a note on the draw of halves, and on classes in neither."""
         groups, n_half = self.groups, self.groups.n_group // 2
         rest = groups.n_class - 2 * n_half * groups.group_size
         halves = f"{count(groups.draws, 'split', 'splits')} of {groups.n_class} classes into halves"
-        each = f"of {count(n_half, 'group', 'groups')} of {groups.group_size} each, drawn with seed {groups.seed}"
+        parts = f"of {count(n_half, 'group', 'groups')} of {groups.group_size} each, drawn with seed {groups.seed}"
         out = f"; {rest} classes are in no half each time" if rest else ""
-        return [f"{halves} {each}{out}. s.d.: over the splits."]
-
-    def _rows(self, level: float) -> list[tuple[str, Any, float]]:
-        size, title = self.groups.group_size, f"{100 * level_between(level):g} %"
-        margins = self.margins(confidence_level=level)
-        differences = self.differences
-        shown = differences.lower if self.groups.profile.bounds_only else differences.expected
-        return [
-            (f"{self.measure}, plain", self.plain, math.nan),
-            (f"{self.measure} in groups of {size}", self.grouped, math.nan),
-            (f"  upper {title} limit", self.upper_limit(confidence_level=level), math.nan),
-            ("difference of two halves", Triple(*map(_mean, differences)), _spread(shown)),
-            (f"  {title} margin of error", Triple(*[_mean(margins)] * 3), _spread(margins)),
-        ]
+        return [f"{halves} {parts}{out}. s.d.: over the splits."]
 
 
 def _mean(values: Float64) -> float:
     return math.fsum(values) / len(values)
 
 
-def _spread(values: Float64) -> float:
+def _std(values: Float64) -> float:
     """Return the standard deviation over the splits; NaN for one split, and where one is undefined."""
     return math.nan if np.isnan(values).any() else standard_error(values) * math.sqrt(len(values))

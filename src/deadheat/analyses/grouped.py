@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.measures import names as measure_names
+from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Singletons, SummaryOptions
 from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
@@ -34,28 +35,19 @@ from deadheat.reports.statistics.intervals import (
     Interval,
     Intervals,
     about_few,
+    level_between,
     mean_intervals,
     normal_interval,
     standard_error,
 )
-from deadheat.reports.tables import (
-    DIGITS,
-    Table,
-    TabularResult,
-    columns_of_values,
-    count,
-    decimals,
-    notebook_row,
-    number,
-    plain,
-)
+from deadheat.reports.tables import count, notebook_row
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import all_or_none, exact_mean, exact_means, exact_means_of_runs
 from deadheat.support.progress import Reporting
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 Label = int | str
 
@@ -120,13 +112,13 @@ def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = N
             query[alone] = 1 + gallery.max() + input_labels.label_codes(labels[alone])[0]
         codes, everything = np.concatenate([gallery, query]), [*gallery_labels.tolist(), *everything]
     _, first = np.unique(codes, return_index=True)
-    found = (everything[place] for place in first.tolist())
-    names = [label.decode("latin-1") if isinstance(label, bytes) else label for label in found]
+    samples = (everything[i] for i in first.tolist())
+    names = [label.decode("latin-1") if isinstance(label, bytes) else label for label in samples]
     names = [str(name) if isinstance(name, str) else int(name) for name in names]
     order = sorted(range(len(names)), key=names.__getitem__)
-    place = np.argsort(order)
+    rank = np.argsort(order)
     in_order = tuple(names[code] for code in order)
-    return Classes(in_order, place[query], None if gallery_labels is None else place[gallery])
+    return Classes(in_order, rank[query], None if gallery_labels is None else rank[gallery])
 
 
 def items_of_groups(classes: Int64, groups: Int64) -> tuple[Int64, ...]:
@@ -217,11 +209,6 @@ class GroupedResult(PlainFloats):
             For lower, expected and upper; `n` is the number of groups of one draw. With `draws`, the ends of one
             bootstrap for each are averaged. Ends are cut to [0, 1]. **Undefined:** NaN with fewer than two groups.
 
-        Raises
-        ------
-        ValueError, TypeError, MissingPackageError
-            As `Result.interval` does.
-
         Notes
         -----
         A mean over draws scatters less than that of one draw, but its standard error is that of one: the interval is
@@ -231,16 +218,15 @@ class GroupedResult(PlainFloats):
         by_draw = [mean_intervals(*values, unit="group", method=method, **settings) for values in self._by_draw()]
         if self.draws == 1:
             return by_draw[0].within(0, 1)
-        level, found = by_draw[0].confidence_level, []
+        level, ends = by_draw[0].confidence_level, []
         for name in Triple._fields:
-            ends = normal_interval(getattr(self, name), getattr(self.errors, name), level, self.n_unit - 1)
             if method in BOOTSTRAP:
-                each = zip(*(getattr(intervals, name) for intervals in by_draw), strict=True)
-                ends = Interval(*(math.fsum(values) / len(values) for values in each))
-            found.append(ends)
-        worst, middle, best = found
-        few = about_few(self.n_unit, "group")
-        return Intervals(worst, middle, best, level, method, self.n_unit, "group", few).within(0, 1)
+                low, high = zip(*(getattr(intervals, name) for intervals in by_draw), strict=True)
+                ends.append(Interval(math.fsum(low) / self.draws, math.fsum(high) / self.draws))
+            else:
+                ends.append(normal_interval(getattr(self, name), getattr(self.errors, name), level, self.n_unit - 1))
+        (lower, expected, upper), few = ends, about_few(self.n_unit, "group")
+        return Intervals(lower, expected, upper, level, method, self.n_unit, "group", few).within(0, 1)
 
     def _by_draw(self) -> list[Triple[Float64]]:
         cuts = range(0, self.draws * self.n_group, self.n_group)
@@ -255,24 +241,15 @@ class GroupedResult(PlainFloats):
 
 def ends_of(result: Any, confidence_level: float) -> Interval:
     """Return the interval over ties and sampling: from the low end for lower to the high end for upper."""
-    found = result.interval(confidence_level=confidence_level)
-    return Interval(found.lower.low, found.upper.high)
+    intervals = result.interval(confidence_level=confidence_level)
+    return Interval(intervals.lower.low, intervals.upper.high)
 
 
-def table_with_errors(
-    rows: Sequence[tuple[str, Any]],
-    errors: Sequence[float],
-    digits: int,
-    heading: str = "s.e.",
-    confidence_level: float | None = None,
-) -> Table:
-    """Return a table of values in per cent, with a column of errors under `heading`, and optional intervals."""
-    columns, shown = columns_of_values([value for _, value in rows], digits)
-    header, cells = ["measure (%)", *columns, heading], []
-    for (title, value), values, error in zip(rows, shown, errors, strict=True):
-        interval = [] if confidence_level is None else [ends_of(value, confidence_level).per_cent(digits)]
-        cells.append([title, *values, number(100 * error, decimals(digits)), *interval])
-    return Table(header if confidence_level is None else [*header, f"{100 * confidence_level:g} % interval"], cells)
+def interval_column(results: Sequence[Any], confidence_level: float) -> Column:
+    """Return the column of the intervals that hold however ties fall."""
+    level = level_between(confidence_level)
+    ends = [ends_of(result, level) for result in results]
+    return Column("", ends, "fraction", f"{100 * level:g} % interval", "interval")
 
 
 _NAMED_LABELS = 10  # labels left over that the text of a report names
@@ -324,7 +301,7 @@ def grouped(
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, there are fewer classes than `group_size`, or no query has a relevant item.
+        If there are fewer classes than `group_size`, or no query has a relevant item.
 
     Notes
     -----
@@ -386,7 +363,7 @@ def grouped_of(task: Task, drawing: Drawing, summary: SummaryOptions) -> Grouped
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedReport(TabularResult):
+class GroupedReport(Answer):
     """Measures inside groups of equally many classes, and the classes of each group.
 
     `report["Hit@1"]` is the `GroupedResult` for a measure, under any of its names; one that was not asked for is
@@ -475,36 +452,26 @@ class GroupedReport(TabularResult):
         drawn = self.drawn[checks.whole_number(repeat, "repeat", most=self.draws - 1)]
         return tuple(tuple(self.labels[place] for place in group) for group in drawn.groups.tolist())
 
-    def to_dict(self, *, confidence_level: float | None = None) -> dict[str, Any]:
-        """Return the report as plain values for JSON, with intervals if a level is given; None where undefined."""
-        whole, measures = self.inside.to_dict(), {}
-        for name, result in ((name, self[name]) for name in self.measures):
-            content = {bound: getattr(result, bound) for bound in Triple._fields}
-            content["standard_error"] = result.errors.expected
-            content |= {"n_group": len(result.per_group.lower) - result.n_undefined, "n_undefined": result.n_undefined}
-            if confidence_level is not None:
-                content |= {"interval": ends_of(result, confidence_level), "confidence_level": confidence_level}
-            measures[name] = {key: plain(value) for key, value in content.items()}
-        return {
-            **{key: whole[key] for key in ("deadheat", "distance", "ties", "singletons", "n_query", "n_singleton")},
-            **{name: getattr(self, name) for name in ("group_size", "n_group", "draws", "seed", "n_class")},
-            "left_over": [list(labels) for labels in self.left_over],
-            "cautions": self.cautions(),
-            "measures": measures,
-            "profile": whole["profile"],
-        }
+    def panels(self, *, confidence_level: float | None = None) -> list[Panel]:
+        """Return a row for each measure; with a level, also intervals that hold however ties fall."""
+        results = [self[name] for name in self.measures]
+        errors = [each.errors.lower if self.profile.bounds_only else each.errors.expected for each in results]
+        columns = [
+            Column("measure", self.measures, "measure"),
+            Column("", results, "fraction", shape="bounds"),
+            Column("standard_error", errors, "fraction", "s.e."),
+            *([] if confidence_level is None else [interval_column(results, confidence_level)]),
+            Column("n_unit", [each.n_unit for each in results], "count", only="data"),
+            Column("n_undefined", [each.n_undefined for each in results], "count", only="data"),
+        ]
+        return [Panel(columns, drawn=True)]
 
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return a row for each measure: its three values, and the standard error that the table shows."""
-        values = columns_of_bounds(self[name] for name in self.measures)
-        n_unit = [self[name].n_unit for name in self.measures]
-        return {"measure": list(self.measures), **values, "standard_error": self._shown_errors(), "n_unit": n_unit}
-
-    def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
-        """Return a row for each measure, in per cent; with a level, also intervals that hold however ties fall."""
-        rows = [(name, self[name]) for name in self.measures]
-        table = table_with_errors(rows, self._shown_errors(), digits, confidence_level=confidence_level)
-        return [table._replace(bounds=[result for _, result in rows])]
+    def facts(self) -> dict[str, Any]:
+        """Return the options, the counts of groups and classes, and the classes left over."""
+        inside = self.inside.facts()
+        about = ("distance", "ties", "singletons", "n_query", "n_singleton", "profile")
+        own = self.facts_of("group_size", "n_group", "draws", "seed", "n_class", "left_over")
+        return {name: inside[name] for name in about} | own
 
     def notes(self) -> list[str]:
         """Return notes on the draw of groups, on measures without a value, and on queries and ties."""
@@ -515,17 +482,9 @@ class GroupedReport(TabularResult):
             f"{groups}, drawn with seed {self.seed}{often}. {self._about_left_over()}",
             *(f"{name} has no value in {count(n, 'group', 'groups')}, left out of its mean."
               for name, n in undefined.items() if n),
-            *self.cautions(),
+            *map(Caution, about_few(min(self[name].n_unit for name in self.measures), "group")),
             *self.inside.notes(),
         ]  # fmt: skip
-
-    def cautions(self) -> list[str]:
-        """Return a sentence if there are too few groups for an interval; else none."""
-        return list(about_few(min(self[name].n_unit for name in self.measures), "group"))
-
-    def _shown_errors(self) -> list[float]:
-        errors = (self[name].errors for name in self.measures)
-        return [each.lower if self.profile.bounds_only else each.expected for each in errors]
 
     def _about_left_over(self) -> str:
         left_over = self.left_over[0]  # as many in every draw

@@ -21,8 +21,9 @@ from deadheat.engine.task import Task, rows_of
 from deadheat.engine.ties.rule import Exact
 from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.inputs import codes
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Singletons, of_singleton
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program
+from deadheat.reports.tables import DIGITS, count, number, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int32, Int64, slices
 from deadheat.support.floats import plain_floats
@@ -76,7 +77,7 @@ class Lookup(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class HashLookup(TabularResult):
+class HashLookup(Answer):
     """Precision and recall within each Hamming radius, and what explains them; all values are fractions in [0, 1].
 
     Attributes
@@ -120,14 +121,18 @@ class HashLookup(TabularResult):
         """The smallest radius with the largest macro F1."""
         return int(np.argmax(self.macro.f1))
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return one table with a row for each of the radii 0 to 3 and the one of the best F1, in per cent."""
-        form = decimals(digits)
-        values = [column for name, column in self._values().items() if name != "n_empty"]
-        radii = sorted({*range(min(_SHOWN, self.n_bits + 1)), self.best_radius})
-        head = ["radius", "precision", "recall", "F1", *(f"{name}, micro" for name in ("precision", "recall", "F1"))]
-        rows = [[str(radius), *(number(100 * each[radius], form) for each in values)] for radius in radii]
-        return [Table([*head, "empty balls"], rows)]
+    def panels(self) -> list[Panel]:
+        """Return one table with a row for each radius, of which tables show 0 to 3 and the one of the best F1."""
+        columns = [Column("radius", range(self.n_bits + 1), "count")]
+        for suffix, lookup in (("", self.macro), ("_micro", self.micro)):
+            columns += [
+                Column(f"{name}{suffix}", values.tolist(), "fraction", f"{title}{suffix.replace('_', ', ')}")
+                for (name, values), title in zip(lookup._asdict().items(), ("precision", "recall", "F1"), strict=True)
+            ]
+        columns.append(Column("empty", self.empty.tolist(), "fraction", "empty balls"))
+        columns.append(Column("n_empty", self.n_empty.tolist(), "count", only="data"))
+        shown = sorted({*range(min(_SHOWN, self.n_bits + 1)), self.best_radius})
+        return [Panel(columns, "note", key="radii", by_name=False, rows=shown)]
 
     def notes(self) -> list[str]:
         """Return notes on the queries, the best radius and the codes."""
@@ -148,18 +153,9 @@ class HashLookup(TabularResult):
         notes.append(f"A bit is set in {shares}{constant}; the largest correlation of two is {correlation}.")
         return notes
 
-    def to_dict(self) -> dict[str, Any]:
-        of_queries = {name: getattr(self, name) for name in ("n_bits", "n_query", "n_singleton", "singletons")}
-        of_all = {"best_radius": self.best_radius, "statistics": plain(self.statistics._asdict())}
-        return {"deadheat": program(), **of_queries, **of_all, **plain(self.columns())}
-
-    def columns(self) -> dict[str, list[Any]]:
-        radii = list(range(self.n_bits + 1))
-        return {"radius": radii, **{name: each.tolist() for name, each in self._values().items()}}
-
-    def _values(self) -> dict[str, Array]:
-        micro = {f"{name}_micro": values for name, values in self.micro._asdict().items()}
-        return {**self.macro._asdict(), **micro, "empty": self.empty, "n_empty": self.n_empty}
+    def facts(self) -> dict[str, Any]:
+        about = self.facts_of("n_bits", "n_query", "n_singleton", "singletons", "best_radius")
+        return about | {"statistics": plain(self.statistics._asdict())}
 
 
 @plain_floats
@@ -183,8 +179,6 @@ def hash_lookup(task: Task, *, singletons: Singletons = "skip") -> HashLookup:
 
     Raises
     ------
-    InvalidTypeError, InvalidValueError
-        If the task was not made of codes, under Hamming distance.
     UndefinedError
         If no query has a relevant item.
 
@@ -228,12 +222,12 @@ def hash_lookup(task: Task, *, singletons: Singletons = "skip") -> HashLookup:
     candidates = options.candidates(len(query), len(gallery), leave_one_out=pair.gallery is None)
     relevance = LabelRelevance(pair.query.labels, (pair.gallery or pair.query).labels)
     with Reporting(options.progress, len(query) * len(gallery)) as report:
-        within, found = _counts(query, gallery, n_bits, relevance, candidates, rows.threads, report)
-    asking = found[:, -1] > 0
-    if not asking.any():
+        within, relevant_within = _counts(query, gallery, n_bits, relevance, candidates, rows.threads, report)
+    has_relevant = relevant_within[:, -1] > 0
+    if not has_relevant.any():
         raise UndefinedError("no query has a relevant item, so that nothing can be found within a radius")
-    ball, hits = within[asking], found[asking]
-    n_relevant, n_singleton = hits[:, -1:], int((~asking).sum())
+    ball, hits = within[has_relevant], relevant_within[has_relevant]
+    n_relevant, n_singleton = hits[:, -1:], int((~has_relevant).sum())
     n_other = 0 if singletons == "skip" else n_singleton
     others = [np.full(n_other, of_singleton(singletons, kind)) for kind in _OF_PRECISION]
     macro = Lookup(*map(_means, _lookup(ball, hits, n_relevant), others))
@@ -250,7 +244,7 @@ def _counts(
 ) -> tuple[Int32, Int32]:  # fmt: skip
     """Return the numbers of ranked items, and of relevant ones, within each radius: (n_query, n_bits + 1) each."""
     n_query, n_radius = len(query), n_bits + 1
-    within, found = np.empty((2, n_query, n_radius), dtype=np.int32)
+    within, relevant_within = np.empty((2, n_query, n_radius), dtype=np.int32)
 
     def count_block(block: slice) -> None:
         raise_if_cancelled()
@@ -267,12 +261,12 @@ def _counts(
         distances += (kind + 3 * np.arange(len(queries))[:, None]) * n_radius
         numbers = np.bincount(distances.ravel(), minlength=3 * len(queries) * n_radius)
         others, hits, _ = numbers.reshape(len(queries), 3, n_radius).transpose(1, 0, 2)
-        within[block], found[block] = np.cumsum(others + hits, axis=1), np.cumsum(hits, axis=1)
+        within[block], relevant_within[block] = np.cumsum(others + hits, axis=1), np.cumsum(hits, axis=1)
         report(len(queries) * len(gallery))
 
     with Workers(threads) as workers:
         workers.each(count_block, slices(n_query, max(1, _PAIRS_AT_ONCE // len(gallery))))
-    return within, found
+    return within, relevant_within
 
 
 def _lookup(ball: Array, hits: Array, n_relevant: Array) -> Lookup:

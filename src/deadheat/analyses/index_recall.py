@@ -30,30 +30,20 @@ from deadheat.inputs import item_ids
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
 from deadheat.inputs.source import Chosen
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.statistics.intervals import Interval, mean_interval
-from deadheat.reports.tables import (
-    DIGITS,
-    Table,
-    TabularResult,
-    column_of,
-    count,
-    decimals,
-    notebook_row,
-    number,
-    plain,
-    program,
-)
+from deadheat.reports.tables import count, notebook_row
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Float64, Int64
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Progress, Reporting
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 _MOST = 2**31 - 1  # neighbours
 _TASKS, _PAIRS = 64, 1 << 20  # at most, and in each at least,
-_QUERIES = 64  # of so many queries, which share the rows of the base
+_QUERIES = 64  # of so many queries, which share the rows of the gallery
 
 
 class Returned(NamedTuple):
@@ -63,10 +53,10 @@ class Returned(NamedTuple):
     item: Int64  # (n,)
 
     @classmethod
-    def of(cls, candidates: Candidates, ids: Any, base_ids: Any, counts: Any, k: int, title: str) -> Returned:
+    def of(cls, candidates: Candidates, ids: Any, gallery_ids: Any, counts: Any, k: int, title: str) -> Returned:
         """Check the ids that an index returned, drop the query itself, and keep the first k items of each row."""
         rows = _filled_rows(ids, counts, candidates.n_query, title)
-        items = item_ids.gallery_rows(rows, base_ids, len(candidates.ranked), title, ("base", "base_ids"))
+        items = item_ids.gallery_rows(rows, gallery_ids, len(candidates.ranked), title)
         item_ids.require_distinct(rows, items, title)
         others = items != candidates.itself_of(np.arange(candidates.n_query))[rows.row]
         rows, items = rows.take(others), items[others]
@@ -83,11 +73,11 @@ def _filled_rows(ids: Any, counts: Any, n_query: int, title: str) -> item_ids.Ro
     return rows.take(item_ids.filled(rows, counts, "counts"))
 
 
-def _shares(found: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64) -> Float64:
+def _shares(of_closer: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64) -> Float64:
     """Return lower, expected and upper recall over the tied items that one search may have kept, and by distance."""
     with np.errstate(invalid="ignore", divide="ignore"):
         of_kept = np.maximum(0, of_tied + kept - tied), of_tied * kept / tied, np.minimum(of_tied, kept), of_tied
-        return np.stack([(found + counted) / (closer + kept) for counted in of_kept])
+        return np.stack([(of_closer + counted) / (closer + kept) for counted in of_kept])
 
 
 class Found(NamedTuple):
@@ -96,7 +86,7 @@ class Found(NamedTuple):
 
 
 class Search(NamedTuple):
-    """A search problem: queries, base, and the items that indexes returned."""
+    """A search problem: queries, gallery, and the items that indexes returned."""
 
     distance: Distance
     candidates: Candidates
@@ -106,9 +96,9 @@ class Search(NamedTuple):
     def of(self, queries: range, threads: int, progress: bool | Progress = False) -> Found:
         """Search for a range of the queries."""
         shares, n_tied = np.full((len(self.returned), 4, len(queries)), np.nan), 0
-        places, n_base = np.minimum(self.k, self.candidates.n_ranked()), self.distance.n_gallery
+        places, n_gallery = np.minimum(self.k, self.candidates.n_ranked()), self.distance.n_gallery
         rows, column_of_item = np.arange(queries.start, queries.stop), self.distance.columns.column_of_item
-        with Reporting(progress, len(queries) * n_base, "searching") as report:
+        with Reporting(progress, len(queries) * n_gallery, "searching") as report:
             for block in nearest(self.distance, self.candidates, self.k, threads, rows):
                 last, closer, tied = block.within(self.k)
                 kept = places[block.queries] - closer  # of the tied items, by an exact search
@@ -117,10 +107,10 @@ class Search(NamedTuple):
                     here = slice(*np.searchsorted(ids.query, (block.queries[0], block.queries[-1] + 1)))
                     row, column = ids.query[here] - block.queries[0], column_of_item[ids.item[here]]
                     group = block.groups_of(row, column)  # the k-th nearest are in the group `last`
-                    found = np.bincount(row[group < last[row]], minlength=len(kept))
+                    of_closer = np.bincount(row[group < last[row]], minlength=len(kept))
                     of_tied = np.bincount(row[group == last[row]], minlength=len(kept))
-                    values[:, block.queries - queries.start] = _shares(found, of_tied, tied, closer, kept)
-                report(len(block.queries) * n_base)
+                    values[:, block.queries - queries.start] = _shares(of_closer, of_tied, tied, closer, kept)
+                report(len(block.queries) * n_gallery)
         return Found(shares, n_tied)
 
 
@@ -149,29 +139,29 @@ def search_on(
     returned: Sequence[Returned], threads: int, progress: bool | Progress,
 ) -> Found:  # fmt: skip
     """Search for all queries by the workers of a cluster."""
-    n_query, n_base = candidates.n_query, len(candidates.ranked)
-    query, base = open_rows(rows[0], "queries"), open_rows(rows[1], "base")
+    n_query, n_gallery = candidates.n_query, len(candidates.ranked)
+    query, gallery = open_rows(rows[0], "queries"), open_rows(rows[1], "gallery")
     first = np.zeros(1, dtype=np.int64)
-    distance_registry.make(distance, Chosen(query, first), Chosen(base, first), True)  # what does not fit is known now
+    distance_registry.make(distance, Chosen(query, first), Chosen(gallery, first), True)  # refuses rows that do not fit
     none = np.empty(0, dtype=np.int64)  # nobody asks for labels
     arrays: dict[str, Array | None] = {"itself": candidates.itself}
     for place, ids in enumerate(returned):
         arrays |= {f"query-{place}": ids.query, f"item-{place}": ids.item}
     shares, n_tied = np.full((len(returned), 4, n_query), np.nan), []
-    pair = Pair(Samples(query, none), Samples(base, none))
+    pair = Pair(Samples(query, none), Samples(gallery, none))
     try:
         with worker.written(pair, arrays, cluster.scratch) as files:
             job = SearchJob(files, distance, k, len(returned), threads)
-            most = min(_TASKS, -(-n_query * n_base // _PAIRS), -(-n_query // _QUERIES))
+            most = min(_TASKS, -(-n_query * n_gallery // _PAIRS), -(-n_query // _QUERIES))
             n_task = max(1, min(n_query, cluster.tasks or most))
             ranges = list(pairwise(n_query * number // n_task for number in range(n_task + 1)))
             tasks = [(job, *each) for each in ranges]
 
-            def settle(number: int, found: dict[str, Array]) -> None:
-                shares[:, :, slice(*ranges[number])] = found["shares"]
-                n_tied.append(int(found["n_tied"][0]))
+            def settle(number: int, part: dict[str, Array]) -> None:
+                shares[:, :, slice(*ranges[number])] = part["shares"]
+                n_tied.append(int(part["n_tied"][0]))
 
-            run(cluster, search, tasks, settle, n_query * n_base, progress, title="searching")
+            run(cluster, search, tasks, settle, n_query * n_gallery, progress, title="searching")
     finally:
         worker.forget()  # where threads of this process were the workers
     return Found(shares, sum(n_tied))
@@ -181,8 +171,8 @@ def search_on(
 def search(job: SearchJob, start: int, stop: int) -> dict[str, Array]:
     """Search for the queries from `start` to before `stop`: the task of a worker."""
     opened: Search = worker.open_once(job.files, 0, job.opened)
-    found = opened.of(range(start, stop), job.threads)
-    return {"shares": found.shares, "n_tied": np.array([found.n_tied])}
+    part = opened.of(range(start, stop), job.threads)
+    return {"shares": part.shares, "n_tied": np.array([part.n_tied])}
 
 
 ONE_INDEX = "index"  # what it is called if it has no name
@@ -253,8 +243,7 @@ class Recall(PlainFloats):
     ) -> Interval:
         """Return a confidence interval for the mean recall over the population that the queries were drawn from.
 
-        Parameters are those of `deadheat.reports.statistics.intervals.mean_interval`. The index and its base are held
-        fixed.
+        Parameters are those of `deadheat.reports.statistics.intervals.mean_interval`. Index and gallery are held fixed.
         """
         return mean_interval(
             self.per_query, confidence_level=confidence_level, method=method, n_resamples=n_resamples, seed=seed
@@ -262,7 +251,7 @@ class Recall(PlainFloats):
 
 
 @dataclass(frozen=True, eq=False)
-class IndexRecall(TabularResult):
+class IndexRecall(Answer):
     """The recall of every index by its name: ``result["hnsw"]`` is a `Recall`.
 
     Printing gives a table in per cent; everything else is a fraction in [0, 1].
@@ -274,7 +263,7 @@ class IndexRecall(TabularResult):
     k : int
         The number of neighbours to find.
     distance : str
-    n_query, n_base : int
+    n_query, n_gallery : int
     n_tied : int
         Queries for which more items tie with the k-th than there are places, so that ids alone do not decide.
     """
@@ -283,7 +272,7 @@ class IndexRecall(TabularResult):
     k: int
     distance: str
     n_query: int
-    n_base: int
+    n_gallery: int
     n_tied: int
 
     def __getitem__(self, name: str) -> Recall:
@@ -299,27 +288,26 @@ class IndexRecall(TabularResult):
     def _distance_counts_more(self) -> bool:
         return any(each.recall_by_distance > each.recall for each in self.recalls.values())
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return one table with a row for each index, in per cent."""
-        found, form = self.recalls.values(), decimals(digits)
-        columns = {
-            "index": list(self.recalls),
-            f"recall@{self.k} (%)": [number(100 * each.recall, form) for each in found],
-            "95 % interval": [each.interval().per_cent(digits) for each in found],
-            "all found": [number(100 * each.all_found, form) for each in found],
-        }
-        if self.n_tied:
-            columns["by id"] = column_of([each.recall_by_id for each in found], digits)
-        if self._distance_counts_more:
-            columns["by distance"] = [number(100 * each.recall_by_distance, form) for each in found]
-        if not all(math.isnan(each.queries_per_second) for each in found):
-            columns["queries/s"] = [number(each.queries_per_second, ",.0f") for each in found]
-        return [Table(list(columns), list(zip(*columns.values(), strict=True)))]
+    def panels(self) -> list[Panel]:
+        """Return one table with a row for each index."""
+        recalls, speeds = self.recalls.values(), [each.queries_per_second for each in self.recalls.values()]
+        return [Panel([
+            Column("index", list(self.recalls)),
+            Column("recall", [each.recall for each in recalls], "fraction", f"recall@{self.k} (%)"),
+            Column("", [each.interval() for each in recalls], "fraction", "95 % interval", "interval"),
+            Column("all_found", [each.all_found for each in recalls], "fraction"),
+            Column("by_id", [each.recall_by_id for each in recalls], "fraction", shape="value",
+                   only="" if self.n_tied else "data"),
+            Column("by_distance", [each.recall_by_distance for each in recalls], "fraction",
+                   only="" if self._distance_counts_more else "data"),
+            Column("queries_per_second", speeds, "number", "queries/s", unit="1/s", form=",.0f",
+                   only="data" if all(map(math.isnan, speeds)) else ""),
+        ], "note", key="indexes")]  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return notes on the search, the effect of ties, and queries with fewer than k returned items."""
         rows = count(self.n_query, "query", "queries")
-        notes = [f"{rows}, {self.k} nearest of {self.n_base:,} by an exact search ({self.distance})."]
+        notes = [f"{rows}, {self.k} nearest of {self.n_gallery:,} by an exact search ({self.distance})."]
         if self.n_tied:
             tied = count(self.n_tied, "query", "queries")
             notes.append(
@@ -333,39 +321,19 @@ class IndexRecall(TabularResult):
         notes += [f"{name}: fewer than {self.k} came back for {n} of them." for name, n in short.items() if n]
         return notes
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
-        columns = {name: values for name, values in self.columns().items() if name != "index"}
-        rows = {name: {key: plain(values[i]) for key, values in columns.items()} for i, name in enumerate(self)}
-        about = {name: getattr(self, name) for name in ("k", "distance", "n_query", "n_base", "n_tied")}
-        return {"deadheat": program(), **about, "indexes": rows}
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return a row for each index: fractions, NaN where a value is undefined."""
-        found = self.recalls.values()
-        intervals = [each.interval() for each in found]
-        by_id = columns_of_bounds(each.recall_by_id for each in found)
-        return {
-            "index": list(self.recalls),
-            "recall": [each.recall for each in found],
-            "low": [each.low for each in intervals],
-            "high": [each.high for each in intervals],
-            "all_found": [each.all_found for each in found],
-            **{f"by_id_{bound}": values for bound, values in by_id.items()},
-            "by_distance": [each.recall_by_distance for each in found],
-            "queries_per_second": [each.queries_per_second for each in found],
-        }
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of("k", "distance", "n_query", "n_gallery", "n_tied")
 
 
 @plain_floats
 def index_recall(
     returned: Any,
     queries: EmbeddingsLike,
-    base: EmbeddingsLike,
+    gallery: EmbeddingsLike,
     k: int = 10,
     *,
     distance: DistanceName,
-    base_ids: ArrayLike | None = None,
+    gallery_ids: ArrayLike | None = None,
     counts: Any = None,
     exclude: OwnRows | None = None,
     queries_per_second: float | Mapping[str, float] | None = None,
@@ -378,23 +346,23 @@ def index_recall(
     Parameters
     ----------
     returned : (n_query, k or more) integers, or a mapping of names to such
-        The ids that the index returned, best first: rows of `base`, or ids of `base_ids`; a mapping has one entry per
-        index, or per setting. Only the first k items of a row count. The integer -1 is padding, and takes no place;
+        The ids that the index returned, best first: rows of `gallery`, or ids of `gallery_ids`; a mapping has one entry
+        per index, or per setting. Only the first k items of a row count. The integer -1 is padding, and takes no place;
         rows may be lists of any lengths, and missing items were not found. No item may occur twice in a row.
-    queries, base : (n_query, dim) and (n_base, dim) embeddings
+    queries, gallery : (n_query, dim) and (n_gallery, dim) embeddings
         As the index got them: arrays or files in any form that `deadheat.Task` takes.
     k : int
         The number of neighbours to find; all items where there are fewer.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
         The distance that the index ranks by. Squared Euclidean distance ranks as "euclidean" does, and inner products
         of rows of length one as "inner_product", not quite as "cosine": rounded rows are not quite of length one.
-    base_ids : (n_base,) integers or strings, optional
-        The id of each item, where ids are not rows of `base`.
+    gallery_ids : (n_gallery,) integers or strings, optional
+        The id of each item, where ids are not rows of `gallery`.
     counts : (n_query,) integers, or a mapping of names to such, optional
         The number of entries of each row that count, as usearch returns it.
     exclude : (n_query,) integers, or a pair of ids, optional
-        The row of `base` that each query is, -1 for none; or ``(query_ids, base_ids)``. This row is no neighbour of the
-        query, and is dropped if it was returned: ask the index for one neighbour more.
+        The row of `gallery` that each query is, -1 for none; or ``(query_ids, gallery_ids)``. This row is no neighbour
+        of the query, and is dropped if it was returned: ask the index for one neighbour more.
     queries_per_second : float or mapping of names to float, optional
         The speed of each index, for the table.
     threads : int, optional
@@ -402,13 +370,11 @@ def index_recall(
     progress : bool or callable
         True for a bar on standard error, or a function that is called with (done, total).
     executor : concurrent.futures.Executor or Cluster, optional
-        Workers in other processes or on other machines; see `deadheat.Task`. Each opens `base` as a whole, and
+        Workers in other processes or on other machines; see `deadheat.Task`. Each opens `gallery` as a whole, and
         searches it for some of the queries. By default there are none.
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
     ClusterError
         If workers of an executor died or failed too often.
 
@@ -421,14 +387,14 @@ def index_recall(
     bounds, and the mean over all ways. ann-benchmarks counts every item that ties with the k-th, also in place of a
     closer one that is missing: `Recall.by_distance`.
 
-    Memory does not grow with n_query × n_base.
+    Memory does not grow with n_query × n_gallery.
 
     Examples
     --------
     Items 1 and 2 are equally far from the query. Either will do as the second neighbour, but item 3 will not:
 
-    >>> base = [[0.0], [1.0], [-1.0], [5.0]]
-    >>> result = index_recall({"good": [[0, 2]], "bad": [[0, 3]]}, [[0.0]], base, 2, distance="euclidean")
+    >>> gallery = [[0.0], [1.0], [-1.0], [5.0]]
+    >>> result = index_recall({"good": [[0, 2]], "bad": [[0, 3]]}, [[0.0]], gallery, 2, distance="euclidean")
     >>> result["good"].recall, result["bad"].recall
     (1.0, 0.5)
     >>> result["good"].recall_by_id
@@ -436,31 +402,31 @@ def index_recall(
     """
     k, n_thread = checks.positive_integer(k, "k", _MOST), checks.thread_count(threads)
     cluster, name = None if executor is None else cluster_of(executor), distance_registry.named(distance)
-    rows = distance_registry.opened(queries, name, "queries"), distance_registry.opened(base, name, "base")
+    rows = distance_registry.opened(queries, name, "queries"), distance_registry.opened(gallery, name, "gallery")
     dims = [part.shape[1] for part in rows]
     if dims[0] != dims[1]:
         rule = f"must have the same dim, but have {dims[0]} and {dims[1]} columns"
-        raise InvalidValueError("queries and base", rule)
-    n_query, n_base = map(len, rows)
-    itself = None if exclude is None else item_ids.own_rows(exclude, n_query, n_base)
-    candidates = Candidates.of(n_query, n_base, leave_one_out=False, itself=itself)
+        raise InvalidValueError("queries and gallery", rule)
+    n_query, n_gallery = map(len, rows)
+    itself = None if exclude is None else item_ids.own_rows(exclude, n_query, n_gallery)
+    candidates = Candidates.of(n_query, n_gallery, leave_one_out=False, itself=itself)
     indexes, titles = _indexes(returned)
     speeds = _by_name(queries_per_second, indexes, "queries_per_second")
     of_counts = _by_name(counts, indexes, "counts")
-    asked = [Returned.of(candidates, ids, base_ids, of_counts.get(name), k, titles[name])
+    asked = [Returned.of(candidates, ids, gallery_ids, of_counts.get(name), k, titles[name])
              for name, ids in indexes.items()]  # fmt: skip
     if cluster is None:
         search = Search(distance_registry.make(name, *rows, True), candidates, k, asked)
-        found = search.of(range(n_query), n_thread, progress)
+        searched = search.of(range(n_query), n_thread, progress)
     else:
         worker_threads = 1 if threads is None else n_thread
-        found = search_on(cluster, name, rows, candidates, k, asked, worker_threads, progress)
+        searched = search_on(cluster, name, rows, candidates, k, asked, worker_threads, progress)
     recalls = {}
-    for each, ids, values in zip(indexes, asked, found.shares, strict=True):
-        speed = speeds.get(each)
+    for index, ids, values in zip(indexes, asked, searched.shares, strict=True):
+        speed = speeds.get(index)
         speed = math.nan if speed is None else checks.real_number(speed, "queries_per_second", least=0)
-        recalls[each] = Recall(each, Triple(*values[:3]), values[3], np.bincount(ids.query, minlength=n_query), speed)
-    return IndexRecall(recalls, k, name, n_query, n_base, found.n_tied)
+        recalls[index] = Recall(index, Triple(*values[:3]), values[3], np.bincount(ids.query, minlength=n_query), speed)
+    return IndexRecall(recalls, k, name, n_query, n_gallery, searched.n_tied)
 
 
 def _indexes(returned: Any) -> tuple[Mapping[str, Any], dict[str, str]]:
@@ -496,7 +462,7 @@ _FAR = float(np.float32(3.4e38))  # with which faiss fills short rows
 
 @dataclass(frozen=True, eq=False)
 class TruthRecall(IndexRecall):
-    """The recall of every index by its name, against a ground truth: an `IndexRecall` with unknown `n_base` (−1).
+    """The recall of every index by its name, against a ground truth: an `IndexRecall` with unknown `n_gallery` (−1).
 
     Attributes
     ----------
@@ -538,10 +504,9 @@ class TruthRecall(IndexRecall):
             notes.append("The ground truth has no distances, so that ids alone are compared, and ties are unknown.")
         return notes
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
-        return {**super().to_dict(), "n_base": None, "tolerance": self.tolerance, "n_cut": self.n_cut,
-                "n_only_k": self.n_only_k, "n_few": self.n_few}  # fmt: skip
+    def facts(self) -> dict[str, Any]:
+        more = self.facts_of("tolerance", "n_cut", "n_only_k", "n_few")
+        return super().facts() | {"n_gallery": None} | more
 
 
 @plain_floats
@@ -566,11 +531,6 @@ def index_recall_of_truth(
         Items whose distance differs from that of the k-th by no more than this tie with it. ann-benchmarks takes 1e-3,
         and big-ann-benchmarks 1e-6; 0 compares the distances as they are.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
-
     Notes
     -----
     **Ties** count as in `deadheat.index_recall`: with c items closer than the k-th, no more than k − c of those that
@@ -594,15 +554,15 @@ def index_recall_of_truth(
     closer, tied = is_closer.sum(axis=1), is_tied.sum(axis=1)
     indexes, titles = _indexes(returned)
     recalls = {}
-    for name, each in indexes.items():
-        rows = _filled_rows(each, None, n_query, titles[name])
+    for name, returned_ids in indexes.items():
+        rows = _filled_rows(returned_ids, None, n_query, titles[name])
         item_ids.require_distinct(rows, rows.values, titles[name])
         rows = rows.take(rows.place < k)
-        place = _places(rows, true)
-        row = rows.row[place >= 0]
-        hits = place[place >= 0]
-        found, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
-        shares = _shares(found, of_tied, tied, closer, places - closer)
+        places_ = _places(rows, true)
+        row = rows.row[places_ >= 0]
+        hits = places_[places_ >= 0]
+        of_closer, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
+        shares = _shares(of_closer, of_tied, tied, closer, places - closer)
         recalls[name] = Recall(name, Triple(*shares[:3]), shares[3], rows.lengths)
     is_cut = is_tied[np.arange(n_query), true.lengths - 1] & ~is_whole
     n_tied = int(np.count_nonzero(tied > places - closer))
@@ -617,8 +577,8 @@ def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.Rows, Float64, Bo
     rows = item_ids.id_rows(ids, "ids")
     depth = int(rows.lengths.max(initial=0))
     if len(rows.lengths) and depth < k:  # else a shorter row than k has no more
-        came = f"query {np.argmax(rows.lengths)} has {depth}; -1 stands for nothing, where there are no more"
-        raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but {came}")
+        given = f"query {np.argmax(rows.lengths)} has {depth}; -1 stands for nothing, where there are no more"
+        raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but {given}")
     values = rows.place if distances is None else item_ids.score_rows(distances, rows, "distances")
     values = values.astype(np.float64)
     there = item_ids.filled(rows, None, "ids") & ~(values >= _FAR)

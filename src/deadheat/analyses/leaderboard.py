@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -12,20 +11,16 @@ from typing import Any, Literal
 from deadheat.analyses.comparison import Comparison, about, compare
 from deadheat.analyses.difference import PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import Intervals, about_few, counted
 from deadheat.reports.statistics.permutation import holm
-from deadheat.reports.tables import DIGITS, Table, TabularResult, column_of, count, has_ties, plain, program
+from deadheat.reports.tables import LETTERS, count, has_ties, plain, raised
 from deadheat.support import checks
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
-from deadheat.support.triple import Triple, columns_of_bounds
-
-_PLAIN = "abcdefghijklmnoprstuvwxyz"  # Unicode has no raised q that fonts know
-_RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
-_UP, _DOWN = str.maketrans(_PLAIN, _RAISED), str.maketrans(_RAISED, _PLAIN)
-_RAISED_TEXT = re.compile(f"[{_RAISED}]+(?:,[{_RAISED}]+)*")
+from deadheat.support.triple import Triple
 
 Pair = tuple[str, str]
 
@@ -33,7 +28,7 @@ _LISTED = 4  # pairs that ties could swap, named below the table
 
 
 @dataclass(frozen=True, eq=False)
-class Leaderboard(TabularResult):
+class Leaderboard(Answer):
     """Systems in the order of their ranks.
 
     Iterating gives the names, the best first; `board["name"]` is the report of one. Printing gives a table in per cent,
@@ -94,8 +89,8 @@ class Leaderboard(TabularResult):
         """The rank of each system, from 1; systems with equal values share a rank."""
         values = [getattr(report[self.measures[0]], self.rank_by) for report in self.reports.values()]
         ranks = [1]
-        for place in range(1, len(values)):
-            ranks.append(ranks[-1] if values[place] == values[place - 1] else place + 1)
+        for number in range(1, len(values)):
+            ranks.append(ranks[-1] if values[number] == values[number - 1] else number + 1)
         return dict(zip(self.reports, ranks, strict=True))
 
     @cached_property
@@ -152,38 +147,41 @@ class Leaderboard(TabularResult):
     def _name(self, measure: str | None) -> str:
         return self.measures[0] if measure is None else next(iter(self.reports.values())).own_name(measure)
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return one table with a row for each system, in per cent."""
-        first, *others = self.measures
-        level = f"{100 * self.test.confidence_level:g} % interval"
-        header = ["system", "rank", f"{first} (%)", level, *(f"{name} (%)" for name in others)]
+    def panels(self) -> list[Panel]:
+        """Return one table with a row for each system."""
+        level, letters = f"{100 * self.test.confidence_level:g} % interval", self._letter.values()
         marked = set(itertools.chain(*self.could_swap))
-        other = " " if marked else ""
-        columns = [
-            [f"{letter}  {name}" for name, letter in self._letter.items()],
-            [f"{rank}{'~' if name in marked else other}" for name, rank in self.ranks.items()],
-            self._value_cells(first, digits),
-            [self.interval(name).expected.per_cent(digits) for name in self],
-            *(self._value_cells(measure, digits) for measure in others),
-        ]
-        drawn = [report[first] for report in self.reports.values()]
-        return [Table(header, list(zip(*columns, strict=True)), drawn)]
+        ranks = [f"{rank}{'~' if name in marked else ' ' if marked else ''}" for name, rank in self.ranks.items()]
+        first, *others = (
+            Column(measure, [report[measure] for report in self.reports.values()], "fraction", shape="value",
+                   marks=[raised(self._letter[other] for other in self.ahead_of(name, measure)) for name in self])
+            for measure in self.measures
+        )  # fmt: skip
+        return [Panel([
+            Column("system", [f"{letter}  {name}" for name, letter in zip(self, letters, strict=True)]),
+            Column("rank", ranks),
+            first,
+            Column("", [self.interval(name).expected for name in self], "fraction", level, "interval"),
+            *others,
+        ], "each", key="", drawn=True)]  # fmt: skip
 
     @cached_property
     def _letter(self) -> dict[str, str]:
         return dict(zip(self.reports, _letters(len(self)), strict=True))
 
-    def _value_cells(self, measure: str, digits: int) -> list[str]:
-        """Format values, aligned, with the letters of the systems that they are significantly ahead of."""
-        behind = [_raised(self._letter[other] for other in self.ahead_of(name, measure)) for name in self]
-        width = max(map(len, behind))
-        values = column_of([report[measure] for report in self.reports.values()], digits)
-        return [cell + mark.ljust(width) for cell, mark in zip(values, behind, strict=True)]
-
-    def to_latex(self, **options: Any) -> str:
-        """Return the table, without notes, for LaTeX with the package booktabs; letters are ``\\textsuperscript``."""
-        text = super().to_latex(**options)
-        return _RAISED_TEXT.sub(lambda found: rf"\textsuperscript{{{found[0].translate(_DOWN)}}}", text)
+    def data(self, **options: Any) -> Panel:
+        """Return a row for each system and measure; `low` and `high` are the ends of the interval."""
+        rows = [(name, measure) for name in self for measure in self.measures]
+        results = [self.reports[name][measure] for name, measure in rows]
+        return Panel([
+            Column("rank", [self.ranks[name] for name, _ in rows], "rank"),
+            Column("system", [name for name, _ in rows]),
+            Column("measure", [measure for _, measure in rows], "measure"),
+            Column("", results, "fraction", shape="bounds"),
+            Column("", [self.interval(*row).expected for row in rows], "fraction", shape="interval"),
+            Column("ahead_of", [", ".join(self.ahead_of(*row)) for row in rows]),
+            Column("n_query", [result.n_query for result in results], "count"),
+        ])  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return notes on the ranking measure, the letters and marks, and caveats; `explain` has the rest."""
@@ -197,15 +195,11 @@ class Leaderboard(TabularResult):
             f"Raised letters: significantly ahead of that system{whatever} "
             f"(p < {self.test.alpha:g}, Holm's correction for {pairs}).",
             *self._about_swaps(),
-            *self.cautions(),
-            *self._about_reach(),
+            *map(Caution, about_few(min(self._n_units()), self.test.resample)),
+            *self._about_smallest_p(),
             *self._caveats,
             *(f"{name}: {remark}" for name, report in self.reports.items() for remark in report.remarks),
         ]
-
-    def cautions(self) -> list[str]:
-        """Return a sentence if there are too few units for intervals and tests; else none."""
-        return list(about_few(min(self._n_units()), self.test.resample))
 
     def _n_units(self) -> list[int]:
         """Return the number of units of each pair, by the measure that ranks."""
@@ -221,7 +215,7 @@ class Leaderboard(TabularResult):
         more = f"; and {len(pairs) - _LISTED} more pairs" if len(pairs) > _LISTED else ""
         return [f"~ ties alone could swap {'; '.join(pairs[:_LISTED])}{more}."] if pairs else []
 
-    def _about_reach(self) -> list[str]:
+    def _about_smallest_p(self) -> list[str]:
         """Return a note if no difference, however large, could be significant."""
         n_unit, n_resamples = min(self._n_units()), self.test.n_resamples
         every = n_unit < n_resamples.bit_length()  # 2^n swaps
@@ -250,26 +244,9 @@ class Leaderboard(TabularResult):
             "p-values.",
         ])  # fmt: skip
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return a row for each system and measure: fractions, NaN where undefined; `low`, `high` are the interval."""
-        rows = [(name, measure) for name in self for measure in self.measures]
-        results = [self.reports[name][measure] for name, measure in rows]
-        low, high = zip(*(self.interval(*row).expected for row in rows), strict=True)
+    def facts(self) -> dict[str, Any]:
+        """Return the settings of the tests, the systems, and the pairs."""
         return {
-            "rank": [self.ranks[name] for name, _ in rows],
-            "system": [name for name, _ in rows],
-            "measure": [measure for _, measure in rows],
-            **columns_of_bounds(results),
-            "low": list(low),
-            "high": list(high),
-            "ahead_of": [", ".join(self.ahead_of(*row)) for row in rows],
-            "n_query": [result.n_query for result in results],
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the leaderboard as plain Python values that JSON can hold; None where a value is undefined."""
-        return {
-            "deadheat": program(),
             "rank_by": {"measure": self.measures[0], "value": self.rank_by},
             "test": {**vars(self.test), "correction": "holm", "n_pair": len(self._comparisons)},
             "systems": [self._system(name) for name in self],
@@ -279,7 +256,7 @@ class Leaderboard(TabularResult):
 
     def _system(self, name: str) -> dict[str, Any]:
         report = self.reports[name]
-        found = {
+        values = {
             measure: {
                 **{part: getattr(report[measure], part) for part in Triple._fields},
                 "interval": self.interval(name, measure).expected,
@@ -289,18 +266,18 @@ class Leaderboard(TabularResult):
             for measure in self.measures
         }
         remarks = list(report.remarks)
-        return {"name": name, "rank": self.ranks[name], **about(report), "remarks": remarks, "measures": plain(found)}
+        return {"name": name, "rank": self.ranks[name], **about(report), "remarks": remarks, "measures": plain(values)}
 
     def _pair(self, a: str, b: str) -> dict[str, Any]:
         parts, comparison = (*Triple._fields, "pvalue", "pvalue_worst_case"), self.comparison(a, b)
-        found = {
+        values = {
             measure: {
                 **{part: getattr(comparison[measure], part) for part in parts},
                 "pvalue_adjusted": self.pvalue(a, b, measure),
             }
             for measure in self.measures
         }
-        return {"a": a, "b": b, "measures": plain(found)}
+        return {"a": a, "b": b, "measures": plain(values)}
 
 
 @plain_floats
@@ -345,7 +322,7 @@ def leaderboard(
     Raises
     ------
     ValueError, TypeError
-        If there are fewer than two reports, they are not of the same queries, or an argument is not as described.
+        If there are fewer than two reports, or they are not of the same queries.
 
     Notes
     -----
@@ -419,11 +396,5 @@ def _place(report: Report, measure: str, rank_by: str, name: str) -> tuple[float
 
 def _letters(n: int) -> list[str]:
     """Return a letter for each of n systems, or words of equal length where there are too few letters."""
-    length = next(length for length in itertools.count(1) if len(_PLAIN) ** length >= n)
-    return ["".join(word) for word in itertools.islice(itertools.product(_PLAIN, repeat=length), n)]
-
-
-def _raised(words: Iterable[str]) -> str:
-    """Join words as superscripts, with commas if a word has several letters: ᵇᶜ, or ᵃᵇ,ᵃᶜ."""
-    listed = list(words)
-    return ("," if any(len(word) > 1 for word in listed) else "").join(listed).translate(_UP)
+    length = next(length for length in itertools.count(1) if len(LETTERS) ** length >= n)
+    return ["".join(word) for word in itertools.islice(itertools.product(LETTERS, repeat=length), n)]

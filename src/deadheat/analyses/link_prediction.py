@@ -24,9 +24,10 @@ from deadheat.inputs import conversion
 from deadheat.inputs.samples import LabelsLike
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import class_numbers
 from deadheat.reports.statistics.intervals import class_sums
-from deadheat.reports.tables import Table, TabularResult, count, decimals, number, plain, program
+from deadheat.reports.tables import Table, count
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -38,7 +39,7 @@ _NAME = re.compile(r"A?MR|AMRI|(adjusted )?(MRR|Hits@[1-9][0-9]*)")
 
 
 @dataclass(frozen=True, eq=False)
-class LinkPrediction(TabularResult, ByName[Triple[float]]):
+class LinkPrediction(Answer, ByName[Triple[float]]):
     """Measures of link prediction: ``result["MRR"]`` is lower, expected and upper.
 
     For MR and AMR less is better, so that their `lower` ranks the positive in front of its ties, and the cautious value
@@ -71,11 +72,12 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.means)
 
-    def tables(self, *, digits: int = 4) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return one table with a row for each measure."""
-        form = decimals(digits)
-        rows = [[name, *(number(value, form) for value in self[name])] for name in self]
-        return [Table(["measure", *Triple._fields], rows)]
+        return [Panel([Column("measure", [*self], "measure"), Column("", [*self.values()], "number", shape="bounds")])]
+
+    def tables(self, *, digits: int = 4, **options: Any) -> list[Table]:
+        return super().tables(digits=digits, **options)
 
     def notes(self) -> list[str]:
         """Return a note on the queries and relations of the means, and the number of queries that ties affect."""
@@ -84,15 +86,8 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
             said += f" of {count(self.n_relation, 'relation', 'relations')}, averaged"
         return [f"{said}; the positive ties with another candidate in {self.n_tied}.", *self.remarks]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain Python values that JSON can hold; None where a value is undefined."""
-        about = {name: getattr(self, name) for name in ("n_query", "n_relation", "n_tied")}
-        measures = {name: plain(self[name]._asdict()) for name in self}
-        return {"deadheat": program(), **about, "measures": measures, "remarks": list(self.remarks)}
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return a row for each measure; NaN where a value is undefined."""
-        return {"measure": [*self], **{end: [getattr(self[name], end) for name in self] for end in Triple._fields}}
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of("n_query", "n_relation", "n_tied", "remarks")
 
 
 @plain_floats
@@ -119,11 +114,6 @@ def link_prediction(
         queries of a relation. By default it is micro, the mean over queries.
     weights : (n_query,), optional
         The weight of each query in the mean, or in the mean of its relation; not negative.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule; the message names the argument, the rule and what came.
 
     Notes
     -----
@@ -159,8 +149,8 @@ def link_prediction(
     if profile.n_ordered is not None:
         raise InvalidValueError("task", "must be of whole rankings, but they are cut")
     for query in np.flatnonzero((profile.n_relevant != 1) | (np.diff(profile.offsets) != 1))[:1]:
-        came = f"query {query} has {profile.n_relevant[query]}"
-        raise InvalidValueError("task", f"must have one relevant item per query, which is ranked, but {came}")
+        given = f"query {query} has {profile.n_relevant[query]}"
+        raise InvalidValueError("task", f"must have one relevant item per query, which is ranked, but {given}")
     share, groups, n_relation = _weights(weights, profile.n_query), np.zeros(profile.n_query, dtype=np.int64), None
     if relations is not None:
         groups = class_numbers(relations, profile.n_query)
@@ -188,10 +178,10 @@ def link_prediction(
 def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float64]]:
     first, last = profile.closer + np.float64(1), profile.closer + profile.tied + np.float64(0)
     mean = np.full(len(first), np.nan) if profile.bounds_only else (first + last) / 2
-    found: dict[str, Triple[Any]] = {"MR": Triple(first, mean, last)}
+    values: dict[str, Triple[Any]] = {"MR": Triple(first, mean, last)}
     others = [name for name in dict.fromkeys(names) if name != "MR"]
     bounds = measure_values.all_bounds(profile, [measure_names.parse(name) for name in others])
-    return found | dict(zip(others, bounds, strict=True))
+    return values | dict(zip(others, bounds, strict=True))
 
 
 def _adjusted(name: str, mean: Triple[float], chance: float) -> Triple[float]:
@@ -236,6 +226,6 @@ def _per_relation(weights: Float64, relations: Int64) -> Float64:
 def _weights(weights: ArrayLike | None, n_query: int) -> Float64:
     array = np.ones(n_query) if weights is None else conversion.plain(weights, "weights")
     if array.dtype.kind not in "iuf" or array.shape != (n_query,) or not (np.isfinite(array) & (array >= 0)).all():
-        came = f"has dtype {array.dtype} and shape {array.shape}"
-        raise InvalidValueError("weights", f"must be {n_query} finite numbers, none negative, but {came}")
+        given = f"has dtype {array.dtype} and shape {array.shape}"
+        raise InvalidValueError("weights", f"must be {n_query} finite numbers, none negative, but {given}")
     return array.astype(np.float64)

@@ -121,10 +121,10 @@ class Model:
     @cached_property
     def all_tied(self) -> bool:
         """True if every query with a relevant item is equally far from all items that are ranked for it."""
-        asking = np.flatnonzero(self.profile.n_relevant)
-        groups = self.profile.offsets[asking]
-        single_group = np.diff(self.profile.offsets)[asking] == 1
-        return bool(single_group.all() and (self.profile.tied[groups] == self.profile.n_ranked[asking]).all())
+        queries = np.flatnonzero(self.profile.n_relevant)
+        groups = self.profile.offsets[queries]
+        single_group = np.diff(self.profile.offsets)[queries] == 1
+        return bool(single_group.all() and (self.profile.tied[groups] == self.profile.n_ranked[queries]).all())
 
     def relevant(self, items: Int32, groups: slice = slice(None)) -> Bool:
         """Return a mask of the relevant items among those of some mixed groups."""
@@ -136,9 +136,9 @@ class Model:
 
     def arranged(self, order: Int64) -> Int32:
         """Return the items of the mixed groups in an order of the samples."""
-        items, place = np.empty_like(self.items), self.starts[:-1].copy()
+        items, next_place = np.empty_like(self.items), self.starts[:-1].copy()
         for piece in pieces(np.diff(self.links[0])[order]):
-            _core.arrange(order[piece], self.links, place, items)
+            _core.arrange(order[piece], self.links, next_place, items)
         return items
 
     def in_order(self, order: Int64) -> TieProfile:
@@ -201,11 +201,11 @@ def open_model(task: Task) -> Model:
     item_labels = None if gallery is None else gallery.labels
     profile = profile_of(rankings.metric, query.labels, item_labels, options)
     if not profile.n_relevant.any():
-        came = f"{len(query.labels)} samples of as many labels"
+        given = f"{len(query.labels)} samples of as many labels"
         if item_labels is not None:
             n_query, n_item = len(query.labels), len(item_labels)
-            came = f"{count(n_query, 'query', 'queries')} and {count(n_item, 'gallery item', 'gallery items')}"
-        raise UndefinedError(f"no query has a relevant item, so that no measure is defined, but got {came}")
+            given = f"{count(n_query, 'query', 'queries')} and {count(n_item, 'gallery item', 'gallery items')}"
+        raise UndefinedError(f"no query has a relevant item, so that no measure is defined, but got {given}")
     entries = int(profile.tied[profile.tied > profile.tied_relevant].sum())
     if entries > _MOST_ENTRIES:
         rule = f"must hold at most {_MOST_ENTRIES} items in all, for orders to be looked for, but hold {entries}"
@@ -280,14 +280,14 @@ def proven(model: Model, measure: Measure, side: Side) -> Order | None:
     return Order(together(model.codes), "proof: the classes one after the other, large ones first")
 
 
-def search(model: Model, measure: Measure, side: Side, tries: int, seed: int, threads: int) -> list[Order]:
+def search(model: Model, measure: Measure, side: Side, n_search: int, seed: int, threads: int) -> list[Order]:
     """Return the orders that local searches end in, one for each start; the same for any number of threads.
 
     Where a row has several labels they are the starts: `improve` knows relevance by class alone.
     """
     terms = model.terms(measure)
     if model.relevance.several:
-        return starts(model, terms, side, tries, seed)
+        return starts(model, terms, side, n_search, seed)
     (turns,) = random_orders(model.n, 1, seed, _TURNS)
     sided = terms._replace(scale=side * terms.scale)
 
@@ -297,7 +297,7 @@ def search(model: Model, measure: Measure, side: Side, tries: int, seed: int, th
         return Order(order, f"search from {start.source}")
 
     with Workers(threads) as workers:
-        return workers.each(climb, starts(model, terms, side, tries, seed))
+        return workers.each(climb, starts(model, terms, side, n_search, seed))
 
 
 def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64) -> int:
@@ -327,8 +327,8 @@ def preferences(model: Model, terms: Terms) -> Float64:
     """Return the gain from placing each sample early, (n,): the mean gain of a pair put in order, over mixed groups."""
     size, m = model.sizes, model.profile.tied_relevant[model.mixed]
     group = np.repeat(np.arange(len(m)), m)
-    place = np.arange(len(group)) - offsets_of(m)[group]
-    number, first, last = terms.closer_relevant[group] + 1 + place, place, place + (size - m)[group]
+    index = np.arange(len(group)) - offsets_of(m)[group]
+    number, first, last = terms.closer_relevant[group] + 1 + index, index, index + (size - m)[group]
     best, worst = (terms.values(group, number, terms.closer[group] + 1 + at) for at in (first, last))
     sums = np.bincount(np.repeat(group, 2), np.stack([best, -worst], axis=1).ravel(), len(m))
     stake = sums * (terms.scale / (m * (size - m)))
@@ -336,7 +336,7 @@ def preferences(model: Model, terms: Terms) -> Float64:
     return np.asarray(np.bincount(model.items, gains, model.n), dtype=np.float64)
 
 
-def starts(model: Model, terms: Terms, side: Side, tries: int, seed: int) -> list[Order]:
+def starts(model: Model, terms: Terms, side: Side, n_search: int, seed: int) -> list[Order]:
     """Return the starts of the searches: the order given, three that are made for the purpose, and then random ones."""
     preferred = np.argsort(-side * preferences(model, terms), kind="stable")
     rank = np.argsort(preferred)
@@ -346,5 +346,5 @@ def starts(model: Model, terms: Terms, side: Side, tries: int, seed: int) -> lis
         Order(together(model.codes, rank), "the classes one after the other"),
         Order(in_turns(model.codes, rank), "the classes in turns"),
     ]
-    drawn = random_orders(model.n, max(0, tries - len(made)), seed, _STARTS)
-    return made[:tries] + [Order(order, "a random order") for order in drawn]
+    drawn = random_orders(model.n, max(0, n_search - len(made)), seed, _STARTS)
+    return made[:n_search] + [Order(order, "a random order") for order in drawn]

@@ -40,12 +40,13 @@ from deadheat.inputs import conversion
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.measures import values as measure_values
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.statistics.intervals import NOTHING, Intervals, Settings, percentiles
-from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, notebook_row, plain, program
+from deadheat.reports.tables import count, notebook_row
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, slices
 from deadheat.support.floats import plain_floats
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 Goal = Callable[[Int64, Int64, int, int], Any]  # of accepted relevant and irrelevant items, and of all of either
 
@@ -202,7 +203,7 @@ class PooledValue:
 
 
 @dataclass(frozen=True, eq=False)
-class Classification(TabularResult):
+class Classification(Answer):
     """Measures of one pooled ranking by name: ``result["AP"].lower``.
 
     | name | value |
@@ -310,12 +311,17 @@ class Classification(TabularResult):
         order = np.lexsort((self._positive, self._keys))
         return np.append(order, np.arange(len(order), len(order) + self._n_missing))
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return one table, a row for each measure, in per cent, with its threshold as it is."""
+    def panels(self) -> list[Panel]:
+        """Return one table, a row for each measure, with its threshold as it is; in data it is NaN where infinite."""
         values = [self[name] for name in self.measures]
-        names, cells = columns_of_values(values, digits)
-        rows = [[value.name, *row, _threshold(value.threshold)] for value, row in zip(values, cells, strict=True)]
-        return [Table(["measure (%)", *names, "threshold"], rows)]
+        limits = [math.nan if each.threshold is None or math.isinf(each.threshold) else each.threshold
+                  for each in values]  # fmt: skip
+        return [Panel([
+            Column("measure", self.measures, "measure"),
+            Column("", values, "fraction", shape="bounds"),
+            Column("threshold", [_threshold(each.threshold) for each in values], only="table"),
+            Column("threshold", limits, "number", only="data"),
+        ])]  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return notes on the numbers of items, the ties of both classes, and the meaning of the bounds."""
@@ -341,21 +347,9 @@ class Classification(TabularResult):
         says = f"{count(self.n_negative, 'negative resolves', 'negatives resolve')} a rate of {finest:.2g} and more"
         return tuple(f"{says}: {name} is the value at a rate of 0." for name in below)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all values as plain Python values that JSON can hold; a threshold that accepts nothing is None."""
-        columns = self.columns()
-        names = columns.pop("measure")
-        measures = {name: {key: plain(values[i]) for key, values in columns.items()} for i, name in enumerate(names)}
-        about = {"n_positive": self.n_positive, "n_negative": self.n_negative, "profile": self.profile.digest()}
-        ties, remarks = self.profile.ties._asdict(), list(self.remarks)
-        return {"deadheat": program(), **about, "ties": ties, "measures": measures, "remarks": remarks}
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return the rows of the table; the threshold is NaN where there is none or nothing is accepted."""
-        values = [self[name] for name in self.measures]
-        limits = [math.nan if value.threshold is None else value.threshold for value in values]
-        thresholds = [limit if math.isfinite(limit) else math.nan for limit in limits]
-        return {"measure": list(self.measures), **columns_of_bounds(values), "threshold": thresholds}
+    def facts(self) -> dict[str, Any]:
+        about = self.facts_of("n_positive", "n_negative", "remarks")
+        return about | {"profile": self.profile.digest(), "ties": self.profile.ties._asdict()}
 
 
 def _threshold(value: float | int | None) -> str:
@@ -398,11 +392,6 @@ def classification(
     Classification
         **Ties:** lower, expected and upper over all orders of equal scores; no threshold lies inside a tie.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument breaks its rule.
-
     Notes
     -----
     AP is the mean precision at the positives. Nothing is interpolated: straight lines between the points of a
@@ -433,8 +422,8 @@ def classification(
     if numbers.ndim != 1:
         raise InvalidValueError("scores", f"must be one-dimensional (n,), but has shape {numbers.shape}")
     if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
-        place = int(np.argmin(np.isfinite(numbers)))
-        raise InvalidValueError("scores", f"must be finite, but holds {numbers[place]} in entry {place}")
+        entry = int(np.argmin(np.isfinite(numbers)))
+        raise InvalidValueError("scores", f"must be finite, but holds {numbers[entry]} in entry {entry}")
     positive = classes(labels, len(numbers), "labels", "score")
     names = _names(measures)
     own = None if groups is None else input_labels.labels(groups, len(numbers), "groups", "scores")
@@ -483,11 +472,6 @@ def pair_classification(
         Thresholds are similarities or minus distances, rounded down to float64, so that each accepts the pairs of that
         closeness. **Ties:** pairs tie where their closeness is equal as a real number; no rounded value decides.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument breaks its rule.
-
     Examples
     --------
     The cosines of the first two pairs are 2/√5, whatever rounding makes of them:
@@ -507,8 +491,8 @@ def pair_classification(
         raise InvalidValueError("pairs", f"must hold rows from 0 to {metric.n_gallery - 1}, but holds {odd[0]}")
     positive = classes(same, len(rows), "same", "pair")
     ranks, closeness = ranks_of_pairs(metric, rows.astype(np.int64))
-    found = classification(ranks, positive, groups, measures=measures)
-    return replace(found, _levels=closeness[np.unique(ranks[positive])[::-1]])
+    result = classification(ranks, positive, groups, measures=measures)
+    return replace(result, _levels=closeness[np.unique(ranks[positive])[::-1]])
 
 
 def _names(measures: Any) -> tuple[str, ...]:
@@ -532,8 +516,8 @@ def classes(labels: ArrayLike, n: int, name: str, what: str) -> Bool:
         array = _from_text(array.tolist(), name)
     if array.dtype.kind not in "biuf":
         raise InvalidTypeError(name, f"must be bool, or integers 0 and 1, but has dtype {array.dtype}")
-    if set(found := np.unique(array).tolist()) != {0, 1}:
-        raise InvalidValueError(name, f"must hold 0 and 1 (or False and True), and both, but holds {found}"[:200])
+    if set(values := np.unique(array).tolist()) != {0, 1}:
+        raise InvalidValueError(name, f"must hold 0 and 1 (or False and True), and both, but holds {values}"[:200])
     return array.astype(np.bool_)
 
 

@@ -25,8 +25,9 @@ from deadheat.errors import UndefinedError
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.measures.first_last_hit import reciprocal_moments
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
-from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, plain, program
+from deadheat.reports.tables import count
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -39,7 +40,7 @@ _NEGLIGIBLE = 2.0**-80  # of the likeliest place: chances fall ever faster, and 
 
 
 @dataclass(frozen=True, eq=False)
-class PrecisionRecall(TabularResult):
+class PrecisionRecall(Answer):
     """A precision–recall curve; all values are fractions in [0, 1].
 
     Attributes
@@ -67,12 +68,11 @@ class PrecisionRecall(TabularResult):
     interpolated: bool
     n_query: int
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return one table with a row for each recall, in per cent."""
-        points = [Triple(*row) for row in zip(self.lower, self.expected, self.upper, strict=True)]
-        names, rows = columns_of_values(points, digits)
-        head = ["recall (%)", *(f"{name} precision" for name in names)]
-        return [Table(head, [[f"{100 * recall:.4g}", *row] for recall, row in zip(self.recall, rows, strict=True)])]
+    def panels(self) -> list[Panel]:
+        """Return one table with a row for each recall."""
+        points = [Triple(*row) for row in np.column_stack([self.lower, self.expected, self.upper]).tolist()]
+        recall = Column("recall", self.recall.tolist(), "fraction", form=".4g")
+        return [Panel([recall, Column("", points, "fraction", "precision", "bounds")], key="curve", by_name=False)]
 
     def notes(self) -> list[str]:
         """Return a note on the queries of the curve, and on interpolation."""
@@ -84,12 +84,8 @@ class PrecisionRecall(TabularResult):
             notes.append(_UNKNOWN if self.interpolated else _CUT)
         return notes
 
-    def to_dict(self) -> dict[str, Any]:
-        of_whom = {"query": self.query, "n_query": self.n_query, "interpolated": self.interpolated}
-        return {"deadheat": program(), **of_whom, **{name: plain(each) for name, each in self.columns().items()}}
-
-    def columns(self) -> dict[str, list[Any]]:
-        return {name: getattr(self, name).tolist() for name in ("recall", "lower", "expected", "upper")}
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of("query", "n_query", "interpolated")
 
 
 @plain_floats
@@ -121,8 +117,6 @@ def precision_recall(
 
     Raises
     ------
-    InvalidValueError, InvalidTypeError
-        If an argument breaks its rule.
     UndefinedError
         If the query, or every query, has no relevant item.
 
@@ -146,8 +140,8 @@ def precision_recall(
     """
     profile = task.profile if isinstance(task, Report) else profile_of_task(task, "a Task, a TieProfile or a Report")
     levels = checks.whole_number(levels, "levels", 2, 10**6 + 1)
-    asking = profile.n_relevant > 0
-    n_query = int(np.count_nonzero(asking))
+    has_relevant = profile.n_relevant > 0
+    n_query = int(np.count_nonzero(has_relevant))
     if query is None:
         if not n_query:
             raise UndefinedError("no query has a relevant item, so that there is no curve")
@@ -156,14 +150,14 @@ def precision_recall(
             # Recalls with six decimals start at the same relevant items: shares of R that are no integers are at least
             # 1/(levels - 1) above one, and R/10^6 is less for all R that rank measures are asked of.
             asked = (f"IPrec@{level * 10**6 // (levels - 1) / 10**6:.6f}" for level in range(levels))
-            found = (measure_values.per_query(profile, measure_names.parse(name)) for name in asked)
-            means = np.array([exact_means(values) for values in found]).T
+            curves = (measure_values.per_query(profile, measure_names.parse(name)) for name in asked)
+            means = np.array([exact_means(values) for values in curves]).T
         else:
-            means = _means_reached(profile, np.flatnonzero(asking), levels)
+            means = _means_reached(profile, np.flatnonzero(has_relevant), levels)
         lower, expected, upper = means
         return PrecisionRecall(recalls, lower, expected, upper, None, bool(interpolate), n_query)
     query = checks.whole_number(query, "query", most=profile.n_query - 1)
-    if not asking[query]:
+    if not has_relevant[query]:
         raise UndefinedError(f"query {query} has no relevant item, so that it has no curve")
     hits = np.arange(1, profile.n_relevant[query] + 1)
     lower, expected, upper = _precisions(profile, query, hits)
@@ -176,8 +170,8 @@ def _means_reached(profile: TieProfile, queries: Int64, levels: int) -> Float64:
     hits = -(-np.arange(levels)[:, None] * profile.n_relevant[queries] // (levels - 1))  # r R, rounded up
     hits = np.maximum(hits, 1)
     values = np.empty((3, levels, len(queries)))
-    for place, query in enumerate(queries.tolist()):
-        values[:, :, place] = _precisions(profile, query, hits[:, place])
+    for column, query in enumerate(queries.tolist()):
+        values[:, :, column] = _precisions(profile, query, hits[:, column])
     return np.array([exact_means(Triple(*of_level)) for of_level in values.transpose(1, 0, 2)]).T
 
 
@@ -188,10 +182,10 @@ def _precisions(profile: TieProfile, query: int, hits: Int64) -> Float64:
     are NaN.
     """
     group = slice(profile.offsets[query], profile.offsets[query + 1])
-    first, found = profile.closer_relevant[group], profile.closer_relevant[group] + profile.tied_relevant[group]
+    first, last = profile.closer_relevant[group], profile.closer_relevant[group] + profile.tied_relevant[group]
     values = np.zeros((3, len(hits)))
-    for place, (hit, number) in enumerate(zip(hits.tolist(), np.searchsorted(found, hits).tolist(), strict=True)):
-        if number < len(found):  # else it was not retrieved
+    for column, (hit, number) in enumerate(zip(hits.tolist(), np.searchsorted(last, hits).tolist(), strict=True)):
+        if number < len(last):  # else it was not retrieved
             at = group.start + number
             k, tied, m = (int(each[at]) for each in (profile.closer, profile.tied, profile.tied_relevant))
             a = hit - int(first[number])
@@ -199,7 +193,7 @@ def _precisions(profile: TieProfile, query: int, hits: Int64) -> Float64:
             cut = profile.n_ordered is not None and k >= profile.n_ordered[query] and lower < upper
             unknown = profile.bounds_only or cut
             expected = math.nan if unknown else min(max(hit * expected_reciprocal(k, tied, m, a), lower), upper)
-            values[:, place] = lower, expected, upper
+            values[:, column] = lower, expected, upper
     return values
 
 
@@ -222,12 +216,12 @@ def expected_reciprocal(k: int, tied: int, m: int, a: int) -> float:
 
 def _chances(likely: int, step: int, others: int, m: int, a: int) -> Float64:
     """Return the probabilities of the places on one side of the likely one, relative to that of the likely one."""
-    parts, last, place, size = [], 1.0, likely, 64
+    parts, last, at, size = [], 1.0, likely, 64
     end = others if step > 0 else 0
-    while place != end and last > _NEGLIGIBLE:
-        stop = min(place + size, end) if step > 0 else max(place - size, end)
-        before = np.arange(min(place, stop), max(place, stop))  # of the ratios of each place to the one before it
+    while at != end and last > _NEGLIGIBLE:
+        stop = min(at + size, end) if step > 0 else max(at - size, end)
+        before = np.arange(min(at, stop), max(at, stop))  # of the ratios of each place to the one before it
         ratio = (a + before) * (others - before) / ((before + 1.0) * (m - a + others - before))
         parts.append(last * np.multiply.accumulate(ratio if step > 0 else 1 / ratio[::-1]))
-        last, place, size = float(parts[-1][-1]), stop, 2 * size
+        last, at, size = float(parts[-1][-1]), stop, 2 * size
     return np.concatenate(parts) if parts else np.empty(0)

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
-from deadheat.reports.tables import Table, TabularResult, count, plain, program
+from deadheat.reports.tables import Table, count
 
 _DECIMALS = 2  # of per cent
 
@@ -21,7 +22,7 @@ def lower_bounds(report: Report) -> dict[str, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class PublicBoard(TabularResult):
+class PublicBoard(Answer):
     """Systems ordered by the lower bound of the first measure, the best first.
 
     Neither ties nor the order of a file can raise a lower bound. Rounding reveals less of the labels, and ranks follow
@@ -43,9 +44,9 @@ class PublicBoard(TabularResult):
     ...            for name, rows in {"zeros": [[0]] * 4, "good": [[0], [1], [5], [6]]}.items()}
     >>> bounds = {name: lower_bounds(report) for name, report in reports.items()}
     >>> print(PublicBoard.of(bounds, {"late": "late.npz must have 4 rows, but has 3"}))
-    rank  system  Hit@1 (%)
-       1  good       100.00
-       2  zeros        0.00
+    system  rank  Hit@1 (%)
+    good       1     100.00
+    zeros      2       0.00
     <BLANKLINE>
     Lower bounds over all tie-breakings, rounded; ranks are by what is shown.
     1 submission refused:
@@ -72,16 +73,18 @@ class PublicBoard(TabularResult):
         first = [row[0] for row in self.values.values()]
         return {name: 1 + sum(other > row[0] for other in first) for name, row in self.values.items()}
 
-    def tables(self, *, digits: int = _DECIMALS) -> list[Table]:
-        """Return one table, with at most two decimals, whatever `digits` is."""
-        form = f".{min(digits, _DECIMALS)}f"
-        rows = [
-            [str(self.ranks[name]), name, *(format(each, form) for each in row)] for name, row in self.values.items()
+    def panels(self) -> list[Panel]:
+        """Return one table: a row for each system, in per cent."""
+        columns = [Column("system", list(self.values)), Column("rank", list(self.ranks.values()), "rank")]
+        columns += [
+            Column(name, [row[i] for row in self.values.values()], "number", f"{name} (%)", unit="per cent")
+            for i, name in enumerate(self.measures)
         ]
-        width = max([len("system"), *map(len, self.values)])
-        padded = [[rank.rjust(len("rank")), name.ljust(width), *rest] for rank, name, *rest in rows]
-        header = ["rank", "system".ljust(width), *(f"{name} (%)" for name in self.measures)]
-        return [Table(header, padded)] if padded else []
+        return [Panel(columns, key="public", by_name=False)]
+
+    def tables(self, *, digits: int = _DECIMALS, **options: Any) -> list[Table]:
+        """Return one table, with at most two decimals, whatever `digits` is; none without systems."""
+        return super().tables(digits=min(digits, _DECIMALS), **options) if self.values else []
 
     def notes(self) -> list[str]:
         """Return the meaning of the numbers, and each submission that was refused."""
@@ -90,15 +93,5 @@ class PublicBoard(TabularResult):
             said.append(f"{count(len(self.refused), 'submission', 'submissions')} refused:")
         return said + [f"{name}: {reason}" for name, reason in self.refused.items()]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the board as plain Python values that JSON can hold: per cent, as shown."""
-        systems = [
-            {"name": name, "rank": self.ranks[name], "measures": plain(dict(zip(self.measures, row, strict=True)))}
-            for name, row in self.values.items()
-        ]
-        return {"deadheat": program(), "unit": "per cent", "public": systems, "refused": dict(self.refused)}
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return a row for each system: per cent, as shown; NaN where a value is undefined."""
-        columns = {name: [row[place] for row in self.values.values()] for place, name in enumerate(self.measures)}
-        return {"system": list(self.values), "rank": list(self.ranks.values()), **columns}
+    def facts(self) -> dict[str, Any]:
+        return {"unit": "per cent", "refused": dict(self.refused)}

@@ -19,8 +19,8 @@ from deadheat.inputs.samples import LabelsLike, Pair, Samples, open_labels
 from deadheat.inputs.source import Array, Source
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.statistics.intervals import MOST_RESAMPLES
-from deadheat.reports.tables import DIGITS, Table, TabularResult, decimals, number, plain, program
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
@@ -28,7 +28,7 @@ from deadheat.support.means import exact_mean, exact_means, sample_deviation
 
 
 @dataclass(frozen=True, eq=False)
-class RandomBaseline(TabularResult):
+class RandomBaseline(Answer):
     """Chance level of a measure; all values are fractions in [0, 1].
 
     Attributes
@@ -67,32 +67,20 @@ class RandomBaseline(TabularResult):
         """The standard deviation over random orders of all-zero embeddings; NaN for a single one."""
         return sample_deviation(self.orders)
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return mean and standard deviation of both in per cent, and the expectation that they share."""
-        form, found = decimals(digits), zip(*self.columns().values(), strict=True)
-        rows = [[name, *(number(100 * value, form) for value in values)] for name, *values in found]
-        return [Table([f"{self.measure} (%) by chance", "mean", "std", "expected"], rows)]
+    def panels(self) -> list[Panel]:
+        """Return mean and standard deviation of both, and the expectation that they share."""
+        return [Panel([
+            Column("by chance", ["random embeddings", "random orders"], title=f"{self.measure} (%) by chance"),
+            Column("mean", [self.mean, self.order_mean], "fraction"),
+            Column("std", [self.std, self.order_std], "fraction"),
+            Column("expected", [self.expected] * 2, "fraction"),
+        ], key="by_chance")]  # fmt: skip
+
+    def facts(self) -> dict[str, Any]:
+        return {"measure": self.measure, "draws": len(self.embeddings)}
 
     def notes(self) -> list[str]:
         return [f"{len(self.embeddings)} random embeddings, and as many orders of the samples for all-zero embeddings."]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "deadheat": program(),
-            "measure": self.measure,
-            "draws": len(self.embeddings),
-            "embeddings": plain({"mean": self.mean, "std": self.std}),
-            "orders": plain({"mean": self.order_mean, "std": self.order_std}),
-            "expected": plain(self.expected),
-        }
-
-    def columns(self) -> dict[str, list[Any]]:
-        return {
-            "by chance": ["random embeddings", "random orders"],
-            "mean": [self.mean, self.order_mean],
-            "std": [self.std, self.order_std],
-            "expected": [self.expected] * 2,
-        }
 
 
 @plain_floats
@@ -130,8 +118,6 @@ def random_baseline(
 
     Raises
     ------
-    InvalidValueError, InvalidTypeError
-        If an argument breaks its rule.
     UndefinedError
         If no query has a relevant item: no label comes twice, or none of the queries is in the gallery.
 

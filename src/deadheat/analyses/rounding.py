@@ -154,8 +154,7 @@ def quantized(embeddings: ArrayLike, format: str, *, threshold: ArrayLike | str 
     Raises
     ------
     TypeError, ValueError
-        If an argument breaks its rule, or a number is too large for the format; the message names the argument, the
-        rule and what came.
+        If a number is too large for the format.
 
     Notes
     -----
@@ -181,7 +180,9 @@ def quantized(embeddings: ArrayLike, format: str, *, threshold: ArrayLike | str 
     if row.float_query:
         raise InvalidValueError("format", f"must be one of embeddings, but {row.name!r} is of queries and a gallery")
     values = arrays.embeddings(embeddings, "embeddings").astype(np.float64)
-    return Rounding.of([values], threshold).stored(values, row, "embeddings")
+    stored = Rounding.of([values], threshold).stored(values, row)
+    require_finite(stored, values, row, "embeddings")
+    return stored
 
 
 @dataclass(frozen=True)
@@ -218,8 +219,11 @@ class Rounding:
             raise InvalidValueError("threshold", "must be finite, but is not")
         return cls(largest, values.astype(np.float64))
 
-    def stored(self, values: Float64, row: Format, name: str, *, scaled: bool = True) -> NDArray[Any]:
-        """Return embeddings in a format; without `scaled`, integers with one scale per vector stay without it."""
+    def stored(self, values: Float64, row: Format, *, scaled: bool = True) -> NDArray[Any]:
+        """Return embeddings in a format, infinite where it has no such number.
+
+        Without `scaled`, integers with one scale per vector stay without it.
+        """
         if row.number == "float64":
             return values
         if row.number == "1 bit":
@@ -229,17 +233,15 @@ class Rounding:
             integers = _to_int8(values, largest)
             if row.scale == "all" or (row.scale == "vector" and not scaled):
                 return integers
-            return _times(integers, _float32(largest), row, name)
-        return _to_float(values, row.number, name)
+            return _times(integers, _float32(largest))
+        return _to_float(values, row.number)
 
     def asymmetric(self, query: Float64, items: Float64, row: Format) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return queries in float32 and a gallery in a format, on one scale; for bits, with the threshold as zero."""
         if row.number == "1 bit":
-            return _to_float(query - self.threshold, "float32", "embeddings"), self.stored(items, row, "gallery")
-        queries = _to_float(query, "float32", "embeddings").astype(np.float64)
-        largest = self._largest(items, row)
-        scaled = _times(_to_int8(items, largest), _float32(largest), row, "gallery")
-        return _times(queries, np.array(float(_INT8)), row, "embeddings"), scaled
+            return _to_float(query - self.threshold, "float32"), self.stored(items, row)
+        queries, largest = _to_float(query, "float32").astype(np.float64), self._largest(items, row)
+        return _times(queries, np.array(float(_INT8))), _times(_to_int8(items, largest), _float32(largest))
 
     def fitting(self, rows: Iterable[Format]) -> tuple[list[Format], tuple[str, ...]]:
         """Return the formats that can hold the largest number, and a sentence on each of the others."""
@@ -270,10 +272,16 @@ class Rounding:
         return self.largest if row.scale == "dimension" else np.asarray(self.largest.max(keepdims=True))
 
 
-def _to_float(values: Float64, number: str, name: str) -> NDArray[Any]:
-    rounded = exact.round_to(values, number)
-    _require_finite(rounded, values, number, name)
-    return rounded.astype(_STORED[number])
+def require_finite(stored: NDArray[Any], values: Float64, row: Format, argument: str) -> None:
+    """Refuse embeddings with a number that is infinite in a format."""
+    for at in np.argwhere(~np.isfinite(stored))[:1].tolist():
+        form, number = f"{row.name}, times 127" if row.number == "int8" else row.name, values[tuple(at)]
+        rule = f"must stay finite in {form}, but holds {number} in row {at[0]}, column {at[1]}"
+        raise InvalidValueError(argument, rule)
+
+
+def _to_float(values: Float64, number: str) -> NDArray[Any]:
+    return exact.round_to(values, number).astype(_STORED[number])
 
 
 def _to_int8(values: Float64, largest: Float64) -> NDArray[np.int8]:
@@ -282,9 +290,9 @@ def _to_int8(values: Float64, largest: Float64) -> NDArray[np.int8]:
     scaled = values / largest * _INT8
     nearest = np.rint(scaled)
     doubtful = np.abs(np.abs(scaled - np.trunc(scaled)) - 0.5) < _DOUBT
-    pairs, place = np.unique(np.stack([values[doubtful], largest[doubtful]]), axis=1, return_inverse=True)
+    pairs, pair = np.unique(np.stack([values[doubtful], largest[doubtful]]), axis=1, return_inverse=True)
     decided = [round(Fraction(value) * _INT8 / Fraction(most)) for value, most in pairs.T.tolist()]
-    nearest[doubtful] = np.array(decided, dtype=np.float64)[place.ravel()]
+    nearest[doubtful] = np.array(decided, dtype=np.float64)[pair.ravel()]
     return nearest.astype(np.int8)
 
 
@@ -295,15 +303,7 @@ def _float32(scale: Float64) -> Float64:
         return np.asarray(np.ldexp(np.rint(np.ldexp(fraction, 24)), exponent - 24))
 
 
-def _times(numbers: NDArray[Any], scale: Float64, row: Format, name: str) -> Float64:
+def _times(numbers: NDArray[Any], scale: Float64) -> Float64:
     """Return products of at most 24 + 7 bits, which float64 holds exactly."""
     with np.errstate(over="ignore", invalid="ignore"):
-        product = numbers * scale
-    _require_finite(product, numbers, f"{row.name}, times 127", name)
-    return np.asarray(product, dtype=np.float64)
-
-
-def _require_finite(rounded: NDArray[Any], values: NDArray[Any], what: str, name: str) -> None:
-    for row, column in np.argwhere(~np.isfinite(rounded))[:1]:
-        place = f"{values[row, column]} in row {row}, column {column}"
-        raise InvalidValueError(name, f"must stay finite in {what}, but holds {place}")
+        return np.asarray(numbers * scale, dtype=np.float64)

@@ -12,15 +12,15 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.collisions import CollisionTable, checked_reach, collisions_of, counts_of
+from deadheat.analyses import collisions as collision_groups
+from deadheat.analyses import exploit as exploiting
 from deadheat.analyses.confidence.rejecting import confidence_report
-from deadheat.analyses.exploit import SearchOptions, exploit_of
 from deadheat.analyses.gaps import gap_of, split_of
 from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_of
 from deadheat.analyses.index_recall import index_recall_of_truth
 from deadheat.analyses.pooled import NAMES, classes, classification
 from deadheat.analyses.precision_recall import precision_recall
-from deadheat.analyses.quantization import MEASURES, compare_formats_of
+from deadheat.analyses.quantization import MEASURES, compare_formats
 from deadheat.analyses.rounding import FORMATS
 from deadheat.cli import options as shared
 from deadheat.cli import systems
@@ -29,7 +29,6 @@ from deadheat.cli.options import deliver, draw, plot, with_options
 from deadheat.cli.shell import bar, note
 from deadheat.engine.distances.registry import DISTANCES, named
 from deadheat.engine.task import Task
-from deadheat.engine.ties.registry import make as make_rule
 from deadheat.errors import FileError, InputError, InvalidValueError
 from deadheat.inputs.files import Layout
 from deadheat.inputs.ground_truth import Neighbors, looks_swapped, read_neighbors
@@ -144,15 +143,14 @@ def collisions(file: Path, **options: Any) -> None:
     settings = shared.task_settings(options, distance=distances[0])
     if options["rows"] is not None and options["plot"] is None:
         raise click.UsageError("--rows goes with --plot")
-    reach = checked_reach(options["within"], options["depth"], make_rule(settings["ties"]))
+    asked = {"within": options["within"], "depth": options["depth"]}
     with shared.opened(file, options, settings) as task:
-        tasks = {name: task.replace(distance=name) for name in distances}
         if options["plot"] is None:
-            found = counts_of(tasks.values(), *reach)
+            found = collision_groups.collisions(task, distances=distances, **asked)  # type: ignore[arg-type]
         else:
-            drawn = {name: collisions_of(each, *reach) for name, each in tasks.items()}
+            drawn = {name: collision_groups.collisions(task.replace(distance=name), **asked) for name in distances}
             rules = {name: each.rule for name, each in drawn.items()}
-            found = CollisionTable({name: each.counts for name, each in drawn.items()}, rules)
+            found = collision_groups.CollisionTable({name: each.counts for name, each in drawn.items()}, rules)
 
     def paint(plots: Any, ax: Any, name: str) -> None:
         image = plots.collision_image(drawn[name], ax=ax, rows=options["rows"], legend=len(drawn) == 1)
@@ -230,7 +228,7 @@ def _numbers(file: Path, options: dict[str, Any], name: str, n_query: int) -> An
     ],
     shared.ORDERS,
     [
-        option("Run", "--tries", type=INTEGER, default=4, metavar="N", help="Search N times in each direction."),
+        option("Run", "--searches", type=INTEGER, default=4, metavar="N", help="Search N times in each direction."),
         option("Run", "--draws", type=INTEGER, default=100, metavar="N", help="Draw N random orders."),
         shared.SEED,
         plot("what orders reach between the bounds"),
@@ -244,9 +242,9 @@ def exploit(file: Path, **options: Any) -> None:
     `deadheat evaluate`. What is found by a search can be reached; what lies between it and the bound is open.
     """
     settings = shared.task_settings(options)
-    search_options = SearchOptions.checked(*(options[name] for name in ("measure", "seed", "tries", "draws")))
+    asked = {name: options[name] for name in ("measure", "seed", "searches", "draws")}
     with shared.opened(file, options, settings) as task:
-        found = exploit_of(task, search_options)
+        found = exploiting.exploit(task, **asked)
     draw(options["plot"], (7.2, 1.9), lambda plots, ax, _: plots.order_ranges({file.stem: found}, ax=ax))
     deliver(found, options)
 
@@ -461,11 +459,12 @@ def quantization(file: Path, **options: Any) -> None:
     FILE and its labels are given as to `deadheat evaluate`, and are taken into memory. The difference of each format to
     the embeddings as they are has a confidence interval, and is compared query by query.
     """
-    of_task, summary = shared.task_settings(options), shared.summary_options(options, measures=MEASURES)
-    settings = {key: options[key] for key in ("base", "resample", "confidence_level", "seed")}
+    of_task = shared.task_settings(options)
+    settings = {key: options[key] for key in ("base", "singletons", "average", "resample", "confidence_level", "seed")}
+    settings["measures"] = shared.summary_options(options, measures=MEASURES).measures
     settings |= {"formats": ",".join(options["formats"]) or None, "threshold": _threshold(options["threshold"])}
     with shared.opened(file, options, of_task) as task:
-        found = compare_formats_of(task, summary, **settings)
+        found = compare_formats(task, **settings)
     draw(
         options["plot"], (6.4, 3.4), lambda plots, ax, name: plots.measure_against_bytes(found, name, ax=ax),
         found.measures,

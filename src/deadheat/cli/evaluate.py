@@ -17,11 +17,11 @@ from deadheat.support import checks
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from deadheat.analyses import collisions as searches
+    from deadheat.analyses import collisions as collision_groups
     from deadheat.plots import pages
     from deadheat.trust.receipts import receipt as receipts
 else:
-    pages, receipts, searches = map(
+    pages, receipts, collision_groups = map(
         lazy, ("deadheat.plots.pages", "deadheat.trust.receipts.receipt", "deadheat.analyses.collisions")
     )
 
@@ -82,7 +82,7 @@ def evaluate(file: Path, **options: Any) -> None:
         report.profile.save(profile.resolve())
     if html is not None:
         depth = options["collisions"]
-        found = None if depth is None else searches.collisions(task, depth=depth)
+        found = None if depth is None else collision_groups.collisions(task, depth=depth)
         about = about_page(file, *filter(None, [options["gallery"]]))
         page = pages.html_report(report, title=file.name, about=about, confidence=confidence, collisions=found)
         write_page(html, page)

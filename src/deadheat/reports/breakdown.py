@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.result import Result
-from deadheat.reports.tables import DIGITS, Table, TabularResult, column_of, count, headline, plain, program
+from deadheat.reports.tables import count, headline
 from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.means import exact_means_of_runs
 from deadheat.support.triple import Triple
 
 
 @dataclass(frozen=True, eq=False)
-class Breakdown(TabularResult):
+class Breakdown(Answer):
     """Classes or queries of a report: worst first (`by_class`, `worst`), or queries in order (`by_query`).
 
     Printing gives a table in per cent, in which a cell is one number where lower and upper are equal and otherwise the
@@ -40,34 +41,15 @@ class Breakdown(TabularResult):
     per_row: Mapping[str, Triple[Float64]]
     sentences: tuple[str, ...]
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return one table: a row for each class or query, a column for each measure."""
-        what = (map(str, column) for column in self.rows.values())
-        values = (column_of(triples(triple), digits) for triple in self.per_row.values())
-        header = [*self.rows, *(f"{name} (%)" for name in self.per_row)]
-        return [Table(header, list(zip(*what, *values, strict=True)))]
+        what = [Column(name, values, "text" if name != "queries" else "count") for name, values in self.rows.items()]
+        values = [Column(name, triples(each), "fraction", shape="value") for name, each in self.per_row.items()]
+        return [Panel([*what, *values], "each", key="rows", by_name=False)]
 
     def notes(self) -> list[str]:
         """Return the number of rows shown, out of how many, and their order."""
         return list(self.sentences)
-
-    def columns(self) -> dict[str, Sequence[Any]]:
-        """Return the rows as columns: their identifiers, then ``mAP_lower``, ``mAP_expected``, ``mAP_upper``, ..."""
-        values = {
-            f"{name}_{bound}": getattr(triple, bound).tolist()
-            for name, triple in self.per_row.items()
-            for bound in Triple._fields
-        }
-        return {**self.rows, **values}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rows as plain Python values that JSON can hold; None where a value is undefined."""
-        values = {name: [plain(each._asdict()) for each in triples(triple)] for name, triple in self.per_row.items()}
-        rows = [
-            {**dict(zip(self.rows, what, strict=True)), "measures": dict(zip(values, measures, strict=True))}
-            for *what, measures in zip(*map(plain, self.rows.values()), zip(*values.values(), strict=True), strict=True)
-        ]
-        return {"deadheat": program(), "rows": rows}
 
 
 def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n: int | None) -> Breakdown:

@@ -17,25 +17,15 @@ from deadheat.engine.profiles.profile import Ties as TieCounts
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import sentences
 from deadheat.measures import names as measures_names
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Averaging, measure_names, require_no_measures
 from deadheat.reports.breakdown import Breakdown, by_class, every_query, worst_queries
 from deadheat.reports.result import Result, results_of
-from deadheat.reports.tables import (
-    DIGITS,
-    Table,
-    TabularResult,
-    columns_of_values,
-    count,
-    decimals,
-    has_ties,
-    number,
-    plain,
-    program,
-)
+from deadheat.reports.tables import DIGITS, count, has_ties
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.caching import cached_property
-from deadheat.support.triple import ByName, Triple
+from deadheat.support.triple import ByName
 
 if TYPE_CHECKING:
     from deadheat.reports.statistics.intervals import Intervals
@@ -50,7 +40,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Report(TabularResult, ByName[Result]):
+class Report(Answer, ByName[Result]):
     """The measures of a profile, and the facts about its ties.
 
     `report["mAP"]` is the `Result` for a measure, under any of its names; one that was not asked for is computed
@@ -350,22 +340,18 @@ class Report(TabularResult, ByName[Result]):
     def _asked(self, measures: str | Iterable[str] | None) -> list[Result]:
         return [self[name] for name in (self.measures if measures is None else measure_names(measures))]
 
-    def tables(self, *, digits: int = DIGITS, std: bool = False) -> list[Table]:
+    def panels(self, *, std: bool = False) -> list[Panel]:
         """Return one table: a row for each measure, in per cent; a single column of values if no tie affects any."""
         results = list(self.values())
-        columns, cells = columns_of_values(results, digits)
-        rows = [[result.name, *row] for result, row in zip(results, cells, strict=True)]
+        columns = [Column("measure", list(self), "measure"), Column("", results, "fraction", shape="bounds")]
         if checks.flag(std, "std"):
-            columns, form = (*columns, "std"), decimals(digits)
-            rows = [[*row, number(100 * result.std, form)] for row, result in zip(rows, results, strict=True)]
-        for title, values in self.__more().items():
-            columns, form = (*columns, title.replace("_", " ")), decimals(digits)
-            rows = [[*row, number(100 * values[name], form)] for row, name in zip(rows, self, strict=True)]
-        return [Table(["measure (%)", *columns], rows, results)]
-
-    def __more(self) -> dict[str, Mapping[str, float]]:
-        """Return further columns of values by measure, those that there are."""
-        return {title: values for title, values in (("by_id", self.by_id), ("ceiling", self.ceilings)) if values}
+            columns.append(Column("std", [result.std for result in results], "fraction"))
+        columns += [Column(name, [getattr(result, name) for result in results], "count", only="data")
+                    for name in ("n_query", "n_undefined")]  # fmt: skip
+        for title, values in (("by_id", self.by_id), ("ceiling", self.ceilings)):
+            if values:
+                columns.append(Column(title, [values[name] for name in self], "fraction"))
+        return [Panel(columns, drawn=True)]
 
     def notes(self) -> list[str]:
         """Return sentences to read with the numbers: the queries that count, and the ties."""
@@ -446,42 +432,18 @@ class Report(TabularResult, ByName[Result]):
             "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
         ]
 
-    def columns(self, *, std: bool = False) -> dict[str, list[Any]]:
-        """Return the columns of the table: fractions, NaN where undefined, and the numbers of queries that count."""
-        values = {column: [getattr(self[name], column) for name in self] for column in _columns(std)}
-        more = {title: [each[name] for name in self] for title, each in self.__more().items()}
-        return {"measure": list(self.measures), **values, **more}
-
-    def to_dict(self, *, std: bool = False) -> dict[str, Any]:
-        """Return the report as plain Python values that JSON can hold; None where a value is undefined."""
+    def facts(self) -> dict[str, Any]:
+        """Return the options, the counts of queries, the files, the remarks and the digest of the profile."""
         return {
-            "deadheat": program(),
-            "distance": self.distance,
+            **self.facts_of("distance", "singletons", "average", "n_query", "n_singleton", "n_class"),
+            **self.facts_of("n_in_gallery", "n_excluded", "files", "remarks"),
             "ties": {"rule": self.tie_rule, **self.ties._asdict()},
-            "singletons": self.singletons,
-            "average": self.average,
-            "n_query": self.n_query,
-            "n_singleton": self.n_singleton,
-            "n_class": self.n_class,
-            "n_in_gallery": self.n_in_gallery,
-            "n_excluded": self.n_excluded,
-            "measures": {
-                name: {c: plain(getattr(self[name], c)) for c in _columns(std)}
-                | {title: plain(values[name]) for title, values in self.__more().items()}
-                for name in self
-            },
-            "files": {name: list(paths) for name, paths in self.files.items()},
-            "remarks": list(self.remarks),
             "profile": self.profile.digest(),
         }
 
     def __repr__(self) -> str:
         about = (_queries(self.n_query), self.distance, self.tie_rule, self.source and f"of {self.source}")
         return f"Report({self.summary()}; {', '.join(filter(None, about))})"
-
-
-def _columns(std: bool) -> tuple[str, ...]:
-    return (*Triple._fields, *(["std"] if checks.flag(std, "std") else []), "n_query", "n_undefined")
 
 
 def _queries(n: int) -> str:

@@ -1,36 +1,22 @@
-"""The common forms of every result: its tables as text, Markdown, LaTeX and HTML, its values as JSON and data frames.
+"""Tables of text, as text, Markdown, LaTeX and HTML, and the formats of the numbers in their cells.
 
-A result defines its tables, the notes below them, and its plain values. All other forms follow from these and are
-defined here. Tables for people are in per cent; plain values and frames hold fractions.
-
-    result ──> tables(), notes()  ──> to_text (print), to_markdown, to_latex, _repr_html_
-           ──> to_dict()          ──> to_json
-           ──> columns()          ──> to_pandas, to_polars, to_arrow
-
-Where these take options, the forms that follow take the same ones: ``report.to_latex(digits=4)``. `value` is the one
-rule for the number to report: ``expected [lower, upper]``, or one number where they are equal.
+`value` is the one rule for the number to report: ``expected [lower, upper]``, or one number where they are equal.
+Tables are in per cent. `deadheat.reports.answer` makes them from results.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
-from importlib.util import find_spec
-from reprlib import Repr
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.errors import MissingPackageError, printable
+from deadheat.errors import printable
 from deadheat.support import checks
-from deadheat.support.floats import PlainFloats
-from deadheat.support.lazy import html, json, lazy, require
+from deadheat.support.lazy import html, lazy
 from deadheat.support.triple import Triple
-
-FRAMES = ("pandas", "polars")  # the first that is installed is what `to_pandas` returns
 
 _MOST_CHARACTERS = 200  # of a cell
 SCHEMA = 1  # of JSON; raised when a key goes, or changes its meaning
@@ -39,8 +25,14 @@ _MOST_DIGITS = 15  # more than a float has
 _FINEST = 6  # decimals up to which lower and upper are told from each other where `DIGITS` print them alike
 # What Markdown would take for code, emphasis, a cell, a link, markup or an entity.
 _MARKDOWN = re.compile(r"[\\`*|]|(?<![^\W_])_|_(?![^\W_])|(?<=\])(?=[(\[:])|<(?=[a-zA-Z/!?])|&(?=#?\w+;)")
-_RECALL_AT = re.compile(r"\bRecall@\d")
-_ABOUT_RECALL = "Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k."
+LETTERS = "abcdefghijklmnoprstuvwxyz"  # Unicode has no raised q that fonts know
+_RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
+_UP, _DOWN = str.maketrans(LETTERS, _RAISED), str.maketrans(_RAISED, LETTERS)
+_RAISED_TEXT = re.compile(f"[{_RAISED}]+(?:,[{_RAISED}]+)*")
+_LATEX = str.maketrans({
+    **{character: f"\\{character}" for character in "&%$#_{}"}, "\\": r"\textbackslash{}", "~": r"\textasciitilde{}",
+    "^": r"\^{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
+})  # fmt: skip
 _STYLE = """<style>
 .deadheat { overflow-x: auto }
 .deadheat table { border-collapse: collapse; margin: .4em 0; background: none; color: inherit }
@@ -90,7 +82,7 @@ class Table(NamedTuple):
 
     def to_latex(self) -> str:
         """Return the table for LaTeX with the package booktabs; characters that LaTeX would interpret are escaped."""
-        return _formatted(self._printable(), "latex_booktabs")
+        return _superscripts(_formatted(self._printable(), "latex_booktabs"))
 
     def to_html(self) -> str:
         """Return the table in HTML; characters that a browser would interpret are escaped."""
@@ -136,139 +128,39 @@ def markdown_text(text: str) -> str:
     return _MARKDOWN.sub(lambda found: entities.get(found[0], f"\\{found[0]}"), text)
 
 
+def latex_text(text: str) -> str:
+    r"""Escape the characters of a text that LaTeX would interpret; raised letters are ``\textsuperscript``.
+
+    Examples
+    --------
+    >>> print(latex_text("a_b < 50 % ᵃᵇ"))
+    a\_b \ensuremath{<} 50 \% \textsuperscript{ab}
+    """
+    return _superscripts(text.translate(_LATEX))
+
+
+def raised(words: Iterable[str]) -> str:
+    """Join words of `LETTERS` as superscripts, with commas if a word has several letters.
+
+    Examples
+    --------
+    >>> raised("bc"), raised(["ab", "ac"])
+    ('ᵇᶜ', 'ᵃᵇ,ᵃᶜ')
+    """
+    listed = list(words)
+    return ("," if any(len(word) > 1 for word in listed) else "").join(listed).translate(_UP)
+
+
+def _superscripts(text: str) -> str:
+    return _RAISED_TEXT.sub(lambda found: rf"\textsuperscript{{{found[0].translate(_DOWN)}}}", text)
+
+
 def _formatted(lines: list[list[str]], style: str) -> str:
     header, *rows = lines
     sides = ("left", *("right" for _ in header[1:])) if rows else None
     tabulate = lazy("tabulate").tabulate  # not before a table is shown: the first result comes sooner
     text: str = tabulate(rows, headers=header, tablefmt=style, disable_numparse=True, colalign=sides)
     return text
-
-
-_SHORT = Repr()
-_SHORT.maxother = _SHORT.maxstring = _SHORT.maxlong = 100
-_SHORT.maxdict = 10
-
-
-class TabularResult(PlainFloats, ABC):
-    """A result that can be printed, exported and shown in a notebook; at a prompt it shows no arrays."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "__repr__" not in vars(cls):
-            cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # or `dataclass` puts its own, of all arrays
-
-    def __repr__(self) -> str:
-        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
-        texts = [f"{name}={_SHORT.repr(value)}" for name, value in shown.items() if not _holds_arrays(value)]
-        return f"{type(self).__name__}({', '.join(texts)})"
-
-    @abstractmethod
-    def tables(self) -> list[Table]:
-        """Return the tables for people, in per cent; mostly one."""
-
-    @abstractmethod
-    def notes(self) -> list[str]:
-        """Return the sentences below the tables: which queries count, what the ties decide."""
-
-    def cautions(self) -> list[str]:
-        """Return those of the notes without which numbers mislead, such as that units are few."""
-        return []
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain Python values that JSON can hold; fractions, and None where undefined."""
-
-    @abstractmethod
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return the rows of the tables as columns of plain values: fractions, NaN where a value is undefined."""
-
-    def to_json(self, **options: Any) -> str:
-        """Return `to_dict` as JSON text, with the version and the number of the schema; null where undefined."""
-        return json.dumps(labelled(self.to_dict(**options)), indent=2, allow_nan=False)
-
-    def to_text(self, **options: Any) -> str:
-        """Return the tables as plain text with the notes below, as `print` shows them."""
-        return self._with_notes(Table.to_text, str, options)
-
-    def to_markdown(self, **options: Any) -> str:
-        """Return the tables in Markdown with the notes below."""
-        return self._with_notes(Table.to_markdown, markdown_text, options) + "\n"
-
-    def to_latex(self, **options: Any) -> str:
-        """Return the tables for LaTeX with the package booktabs; of the notes, `cautions` are comments above."""
-        above = "".join(f"% {printable(caution)}\n" for caution in self.cautions())
-        return above + "\n\n".join(table.to_latex() for table in self.tables(**options)) + "\n"
-
-    def to_pandas(self, **options: Any) -> Any:
-        """Return the rows of the tables as a data frame, of pandas or, where only that is installed, of Polars.
-
-        Values are fractions, and NaN where one is undefined.
-
-        Raises
-        ------
-        MissingPackageError
-            Without Narwhals (the extra ``frames``), or without either of the two.
-        """
-        installed = next((name for name in FRAMES if find_spec(name)), None)
-        if installed is None:
-            raise MissingPackageError("a data frame needs pandas or polars: pip install pandas", name="pandas")
-        return self._frame(installed, options)
-
-    def to_polars(self, **options: Any) -> Any:
-        """Return the rows of the tables as a data frame of Polars, with values like those of `to_pandas`.
-
-        Raises
-        ------
-        MissingPackageError
-            Without Narwhals (the extra ``frames``), or without Polars.
-        """
-        if find_spec("polars") is None:
-            raise MissingPackageError("a data frame of Polars needs polars: pip install polars", name="polars")
-        return self._frame("polars", options)
-
-    def to_arrow(self, **options: Any) -> Any:
-        """Return the rows of the tables as a `pyarrow.Table`: fractions, and NaN where one is undefined.
-
-        A library that reads Arrow takes a result directly: ``polars.DataFrame(report)``, ``pyarrow.table(report)``.
-
-        Raises
-        ------
-        MissingPackageError
-            Without pyarrow, which the extra ``files`` brings.
-        """
-        return require("pyarrow", "files", "a table of Arrow").table(dict(self.columns(**options)))
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Export `to_arrow` by Arrow's protocol."""
-        stream: object = self.to_arrow().__arrow_c_stream__(requested_schema)
-        return stream
-
-    def _frame(self, library: str, options: dict[str, Any]) -> Any:
-        narwhals = require("narwhals", "frames", "a data frame")
-        return narwhals.from_dict(dict(self.columns(**options)), backend=library).to_native()
-
-    def _below(self, tables: Sequence[Table]) -> list[str]:
-        cells = (cell for table in tables for row in (table.header, *table.rows) for cell in row)
-        about_recall = [_ABOUT_RECALL] if any(map(_RECALL_AT.search, cells)) else []
-        return [printable(note) for note in [*about_recall, *self.notes()]]
-
-    def _with_notes(self, form: Callable[[Table], str], written: Callable[[str], str], options: dict[str, Any]) -> str:
-        tables = self.tables(**options)
-        return "\n\n".join(filter(None, [*map(form, tables), "\n".join(map(written, self._below(tables)))]))
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        tables = self.tables()
-        return notebook(tables, self._below(tables))
-
-    def _repr_markdown_(self) -> str:
-        return self.to_markdown()
-
-
-def _holds_arrays(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or (isinstance(value, (list, tuple)) and any(map(_holds_arrays, value)))
 
 
 def percents(results: Iterable[Any], digits: int = DIGITS) -> list[list[str]]:
@@ -284,7 +176,7 @@ def percents(results: Iterable[Any], digits: int = DIGITS) -> list[list[str]]:
     return [[number(100 * getattr(each, name), form) for name in Triple._fields] for each in every]
 
 
-def distinct_digits(results: Iterable[Any], digits: int) -> int:
+def distinct_digits(results: Iterable[Any], digits: int, scale: float = 100.0) -> int:
     """Return the decimals of values in a table: `digits`, or more where lower and upper of one would print the same.
 
     More than six decimals are not added: nobody reports so small a difference.
@@ -298,12 +190,12 @@ def distinct_digits(results: Iterable[Any], digits: int) -> int:
     enough = [digits]
     for each in filter(has_ties, results):
         more = range(digits, max(digits, _FINEST) + 1)
-        distinct = (n for n in more if f"{100 * each.lower:.{n}f}" != f"{100 * each.upper:.{n}f}")
+        distinct = (n for n in more if f"{scale * each.lower:.{n}f}" != f"{scale * each.upper:.{n}f}")
         enough.append(next(distinct, digits))
     return max(enough)
 
 
-def value(result: Any, digits: int = DIGITS) -> str:
+def value(result: Any, digits: int = DIGITS, scale: float = 100.0) -> str:
     """Format the number to report, in per cent: expected with [lower, upper], or one number where they are equal.
 
     Examples
@@ -313,7 +205,8 @@ def value(result: Any, digits: int = DIGITS) -> str:
     >>> value(Triple(0.25, 0.250001, 0.250002)), value(Triple(0.25, 0.25, 0.2500000001))
     ('25.0001 [25.0000, 25.0002]', '25.00')
     """
-    lower, expected, upper = percents([result], digits)[0]
+    form = decimals(distinct_digits([result], digits, scale))
+    lower, expected, upper = (number(scale * getattr(result, name), form) for name in Triple._fields)
     if lower == upper:
         return lower
     return f"[{lower}, {upper}]" if math.isnan(result.expected) else f"{expected} [{lower}, {upper}]"
@@ -370,6 +263,17 @@ def number(value: float, form: str) -> str:
     return "-" if math.isnan(value) else format(value, form)
 
 
+def p_value(value: float) -> str:
+    """Format a p-value with four decimals, or as a power of ten below that; a dash where it is undefined.
+
+    Examples
+    --------
+    >>> p_value(0.03125), p_value(2e-5), p_value(math.nan)
+    ('0.0312', '2e-05', '-')
+    """
+    return "-" if math.isnan(value) else f"{value:.4f}" if value >= 1e-4 else f"{value:.0e}"
+
+
 def count(n: int, singular: str, plural: str) -> str:
     """Format a number of things.
 
@@ -386,9 +290,11 @@ def plain(value: Any) -> Any:
 
     Examples
     --------
-    >>> plain({"mAP": (np.float64(0.5), np.nan)})
-    {'mAP': [0.5, None]}
+    >>> plain({"k": (np.int64(5), np.nan), "mAP": Triple(0.5, math.nan, 1.0)})
+    {'k': [5, None], 'mAP': {'lower': 0.5, 'expected': None, 'upper': 1.0}}
     """
+    if isinstance(value, Triple):
+        return plain(value._asdict())
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -407,3 +313,9 @@ def labelled(content: Mapping[str, Any]) -> dict[str, Any]:
 def program() -> str:
     """Return the version of deadheat, as results carry it."""
     return str(lazy("importlib.metadata").version("deadheat"))
+
+
+def __getattr__(name: str) -> Any:  # until every result derives from `Answer` itself
+    if name == "TabularResult":
+        return lazy("deadheat.reports.answer").Answer
+    raise AttributeError(name)

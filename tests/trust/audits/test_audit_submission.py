@@ -286,7 +286,7 @@ def test_the_order_of_the_file_gives_what_a_stable_sort_gives(zeros: Audit) -> N
         orders = found["sample order"].figures["orders"]["mAP"]
         assert [orders["file"], orders["reversed"]] == pytest.approx([stable(labels), stable(labels[::-1])], abs=1e-12)
     orders = zeros["sample order"].figures["orders"]["mAP"]
-    assert orders["file"] == pytest.approx(dh.exploit(dh.Task(ZERO, SORTED), draws=1, tries=1).as_given, abs=1e-12)
+    assert orders["file"] == pytest.approx(dh.exploit(dh.Task(ZERO, SORTED), draws=1, searches=1).as_given, abs=1e-12)
     expected = zeros.evidence.report["mAP"].expected
     assert all(abs(value - expected) < 0.02 for value in orders["shuffled"])
     assert orders["file"] > expected + 0.05

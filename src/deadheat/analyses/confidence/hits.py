@@ -6,8 +6,9 @@ The first part is shared by all analyses of confidences: checked and matched val
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,14 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
-from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, decimals, number, plain
+from deadheat.reports.tables import count
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 Values: TypeAlias = "ArrayLike | Triple[Float64] | Result"
 
@@ -33,8 +35,8 @@ def matched(values: Values, confidence: ArrayLike, name: str) -> tuple[Triple[Fl
     """Return the values that are defined, their confidences, and the number of queries without a value."""
     bounds, sure = _bounds(values, name), confidences(confidence, "confidence")
     if len(bounds.lower) != len(sure):
-        came = f"{len(sure)} confidences for {len(bounds.lower)} queries"
-        raise InvalidValueError("confidence", f"must have one entry per query, but got {came}")
+        numbers = f"{len(sure)} confidences for {len(bounds.lower)} queries"
+        raise InvalidValueError("confidence", f"must have one entry per query, but got {numbers}")
     counted = ~np.isnan(bounds.lower)
     return Triple(*(array[counted] for array in bounds)), sure[counted], int(np.count_nonzero(~counted))
 
@@ -62,8 +64,8 @@ def _bounds(values: Values, name: str) -> Triple[Float64]:
         raise InvalidValueError(name, f"must have three arrays of one length, but have {lengths}")
     disordered = (lower > upper) | (expected < lower) | (expected > upper) | (np.isnan(lower) != np.isnan(upper))
     for at in np.flatnonzero(disordered)[:1]:
-        came = f"query {at} has {lower[at]}, {expected[at]}, {upper[at]}"
-        raise InvalidValueError(name, f"must have lower <= expected <= upper, but {came}")
+        given = f"query {at} has {lower[at]}, {expected[at]}, {upper[at]}"
+        raise InvalidValueError(name, f"must have lower <= expected <= upper, but {given}")
     return Triple(lower, np.where(lower == upper, lower, expected), upper)
 
 
@@ -107,16 +109,11 @@ def integers(values: Float64) -> tuple[list[int], int]:
     return [numerator * (scale // denominator) for numerator, denominator in ratios], scale
 
 
-def plain_values(result: TabularResult, names: Iterable[str]) -> dict[str, Any]:
-    """Return some values of a result by name, as JSON can hold them; triples as dicts, None where undefined."""
-    values = {name: getattr(result, name) for name in names}
-    return {name: plain(value._asdict() if isinstance(value, Triple) else value) for name, value in values.items()}
-
-
-def table_of_triples(title: str, rows: Mapping[str, Triple[float]], digits: int) -> Table:
-    """Return a table with a row for each name, in per cent."""
-    columns, cells = columns_of_values(list(rows.values()), digits)
-    return Table((f"{title} (%)", *columns), [[name, *row] for name, row in zip(rows, cells, strict=True)])
+def panel_of_triples(title: str, rows: Mapping[str, Triple[float]], part: str | None = None) -> Panel:
+    """Return a table with a row for each name; `part` tells its rows from those of others in a frame."""
+    of = None if part is None else ("part", part)
+    columns = [Column("value", list(rows), title=title), Column("", list(rows.values()), "fraction", shape="bounds")]
+    return Panel(columns, key="", of=of)
 
 
 def about_queries(n_query: int, n_left_out: int, n_open: int) -> str:
@@ -131,7 +128,7 @@ _ANY_SCALE = "error_reject_curve, confidence_accuracy and rank_correlation take 
 
 
 @dataclass(frozen=True)
-class ConfidenceAccuracy(TabularResult):
+class ConfidenceAccuracy(Answer):
     """Accuracy of the guess that a query is right if its confidence >= threshold, and AUROC.
 
     Attributes
@@ -162,19 +159,14 @@ class ConfidenceAccuracy(TabularResult):
     n_left_out: int
     n_open: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the values as plain Python values that JSON can hold; None where one is undefined or infinite."""
-        values = plain_values(self, self.__dataclass_fields__)
+    def panels(self) -> list[Panel]:
+        """Return a table of the values."""
+        return [panel_of_triples("accuracy", self.titled_values())]
+
+    def facts(self) -> dict[str, Any]:
+        """Return the values; None where one is undefined or infinite."""
+        values = self.facts_of(*self.__dataclass_fields__)
         return values | {"best_threshold": None} if math.isinf(self.best_threshold) else values
-
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return a row for each value."""
-        titled = self.titled_values()
-        return {"accuracy": list(titled), **columns_of_bounds(titled.values())}
-
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return a table of the values in per cent."""
-        return [table_of_triples("accuracy", self.titled_values(), digits)]
 
     def notes(self) -> list[str]:
         """Return notes on the best threshold and on the queries that count."""
@@ -224,11 +216,6 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
 
     Undefined: AUROC is NaN where all queries are right or all are wrong. The accuracies are defined even there; the
     study's formula has 0·NaN there, and its code gives NaN. Without any query, everything is NaN.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an entry of `correct` is neither 0 nor 1, a confidence is not finite, or the numbers of entries differ.
 
     References
     ----------
@@ -300,7 +287,7 @@ def _of_levels(hits: Float64, level: Int64, levels: NDArray[Any]) -> tuple[float
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(TabularResult):
+class Calibration(Answer):
     """The deviation of confidences from the share of right queries.
 
     Attributes
@@ -332,25 +319,27 @@ class Calibration(TabularResult):
     n_left_out: int
     n_open: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the scores and the table of bins as plain Python values that JSON can hold; None where undefined."""
-        return plain_values(self, self.__dataclass_fields__)
+    def panels(self) -> list[Panel]:
+        """Return the scores, and the reliability table: a row for each bin."""
+        edges = self.edges.tolist()
+        names = [f"{100 * low:.4g} to {100 * high:.4g}" for low, high in pairwise(edges)]
+        right = [Triple(*row) for row in np.column_stack(self.right).tolist()]
+        bins = [
+            Column("confidence", names, title="confidence (%)", only="table"),
+            Column("above", edges[:-1], "fraction", only="data"),
+            Column("up_to", edges[1:], "fraction", only="data"),
+            Column("count", self.count.tolist(), "count", "queries"),
+            Column("confidence", self.confidence.tolist(), "fraction", "mean confidence"),
+            Column("right", right, "fraction", shape="bounds"),
+        ]
+        return [panel_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}), Panel(bins, key="")]
 
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return the reliability table: a row for each bin."""
-        arrays = {"above": self.edges[:-1], "up_to": self.edges[1:], "count": self.count, "confidence": self.confidence}
-        right = {f"right_{bound}": values for bound, values in self.right._asdict().items()}
-        return {name: values.tolist() for name, values in {**arrays, **right}.items()}
+    def data(self, **options: Any) -> Panel:
+        """Return the reliability table."""
+        return self.panels(**options)[1]
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return the scores, and the reliability table of the bins, in per cent."""
-        rows = []
-        for above, up_to, n, *shares in zip(*self.columns().values(), strict=True):
-            name = f"{100 * above:.4g} to {100 * up_to:.4g}"
-            rows.append([name, str(n), *(number(100 * share, decimals(digits)) for share in shares)])
-        header = ("confidence (%)", "queries", "mean confidence", *(f"right, {bound}" for bound in Triple._fields))
-        scores = table_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}, digits)
-        return [scores, Table(header, rows)]
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of(*self.__dataclass_fields__)
 
     def notes(self) -> list[str]:
         """Return a note on the queries that count."""
@@ -378,11 +367,6 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     `ece.upper` are attained. Its expectation is NaN then, since a mean of gaps is not the gap of the means.
 
     Undefined: without any query, both are NaN.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a confidence lies outside [0, 1], an entry of `correct` is neither 0 nor 1, or the numbers of entries differ.
 
     References
     ----------

@@ -7,7 +7,6 @@ draws or as normal distributions, give the share of items that their regions hol
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -15,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.confidence.hits import confidences, mean_of_all, plain_values
+from deadheat.analyses.confidence.hits import confidences, mean_of_all
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.inputs.samples import LabelsLike, open_pair
-from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count
+from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.tables import count
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -34,7 +34,7 @@ _PARTS = ("relevant", "others")
 
 
 @dataclass(frozen=True, eq=False)
-class HighestDensity(TabularResult):
+class HighestDensity(Answer):
     """The highest density region of a parameter.
 
     Attributes
@@ -51,17 +51,13 @@ class HighestDensity(TabularResult):
     mode: float
     probability: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the region as plain Python values that JSON can hold."""
-        return plain_values(self, self.__dataclass_fields__)
-
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return a row for each interval."""
-        return {"low": self.intervals[:, 0].tolist(), "high": self.intervals[:, 1].tolist()}
-
-    def tables(self) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return a table of the intervals, in the unit of the parameter."""
-        return [Table(("low", "high"), [[f"{low:.6g}", f"{high:.6g}"] for low, high in self.intervals.tolist()])]
+        ends = {"low": self.intervals[:, 0].tolist(), "high": self.intervals[:, 1].tolist()}
+        return [Panel([Column(name, values, "number", form=".6g") for name, values in ends.items()], key="")]
+
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of("intervals", "mode", "probability")
 
     def notes(self) -> list[str]:
         """Return the share that the intervals hold, and the mode."""
@@ -97,9 +93,6 @@ def highest_density_interval(
 
     Raises
     ------
-    ValueError, TypeError
-        If the probability is not between 0 and 1, there are no samples, a number is not finite, or a density is
-        negative, zero everywhere, or given at places that do not ascend.
     ModuleNotFoundError
         Without arviz-stats, for samples; the message says how to install it.
 
@@ -124,10 +117,10 @@ def highest_density_interval(
         if several:
             raise InvalidValueError("multimodal", "must be left out where a density is given, which shows its modes")
         height, _ = _scaled(confidences(density, "density"), "density")
-        found = _densest(places.astype(np.float64), height.astype(np.float64), chance)
+        region = _densest(places.astype(np.float64), height.astype(np.float64), chance)
     else:
-        found = _shortest(places, chance, several)
-    return replace(found, intervals=np.ldexp(found.intervals, exponent), mode=math.ldexp(found.mode, exponent))
+        region = _shortest(places, chance, several)
+    return replace(region, intervals=np.ldexp(region.intervals, exponent), mode=math.ldexp(region.mode, exponent))
 
 
 def _scaled(values: NDArray[Any], name: str) -> tuple[NDArray[Any], int]:
@@ -180,17 +173,17 @@ def _densest(places: Float64, density: Float64, chance: float) -> HighestDensity
 
 def _require_density(places: Float64, density: Float64) -> None:
     if len(places) != len(density):
-        came = f"{len(density)} for {len(places)} places"
-        raise InvalidValueError("density", f"must have one entry per place, but got {came}")
+        numbers = f"{len(density)} for {len(places)} places"
+        raise InvalidValueError("density", f"must have one entry per place, but got {numbers}")
     if len(places) < 2 or not (places[1:] > places[:-1]).all():
         raise InvalidValueError("values", "must be at least two ascending places where a density is given, but are not")
     if (density < 0).any() or not density.any():
-        came = f"lies in [{density.min()}, {density.max()}]"
-        raise InvalidValueError("density", f"must be 0 or more, and more somewhere, but {came}")
+        numbers = f"lies in [{density.min()}, {density.max()}]"
+        raise InvalidValueError("density", f"must be 0 or more, and more somewhere, but {numbers}")
 
 
 @dataclass(frozen=True, eq=False)
-class CredibleRecall(TabularResult):
+class CredibleRecall(Answer):
     """The shares of items in the highest density regions of the queries' posteriors, at each mass.
 
     Attributes
@@ -215,26 +208,16 @@ class CredibleRecall(TabularResult):
     n_left_out: int
     n_open: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return means and counts as plain Python values that JSON can hold; None where a mean is undefined."""
-        return plain_values(self, ["masses", *_PARTS, "n_query", "n_left_out", "n_open"])
-
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return a row for each mass."""
-        columns = {"mass": self.masses.tolist()}
-        for part in _PARTS:
-            columns |= {f"{part}_{bound}": each.tolist() for bound, each in getattr(self, part)._asdict().items()}
-        return columns
-
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return a table of the means in per cent, with a row for each mass."""
-        header, cells = ["mass (%)"], [[f"{100 * mass:.6g}" for mass in self.masses.tolist()]]
+    def panels(self) -> list[Panel]:
+        """Return a table of the means with a row for each mass."""
+        columns = [Column("mass", self.masses.tolist(), "fraction", form=".6g")]
         for part in _PARTS:
             shares = [Triple(*row) for row in np.column_stack(getattr(self, part)).tolist()]
-            names, rows = columns_of_values(shares, digits)
-            header += [f"{part} inside (%)" if name == "value" else f"{part} inside (%), {name}" for name in names]
-            cells += [list(column) for column in zip(*rows, strict=True)]
-        return [Table(header, [list(row) for row in zip(*cells, strict=True)])]
+            columns.append(Column(part, shares, "fraction", f"{part} inside", "bounds"))
+        return [Panel(columns, "each", key="")]
+
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of("masses", *_PARTS, "n_query", "n_left_out", "n_open")
 
     def notes(self) -> list[str]:
         """Return the number of queries that count, and of those that the end of a region decides."""
@@ -276,11 +259,6 @@ def credible_recall(
     The bounds are attained: all items of a query on the end are out, or all are in.
 
     Undefined: NaN for a query without a relevant item, which is left out of the means.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a density is NaN or infinite, a mass is not between 0 and 1, or shapes do not fit.
 
     References
     ----------
@@ -374,8 +352,6 @@ def normal_credible_recall(
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument breaks its rule.
     ModuleNotFoundError
         Without SciPy; the message says how to install it.
 
@@ -432,8 +408,8 @@ def _masses(masses: ArrayLike) -> Float64:
     chances = confidences([masses] if isinstance(masses, (int, float)) else masses, "masses").astype(np.float64)
     odd = ~((chances > 0) & (chances < 1))
     if odd.any() or not len(chances):
-        came = f"one is {chances[odd][0]}" if len(chances) else "there are none"
-        raise InvalidValueError("masses", f"must lie above 0 and below 1, but {came}")
+        given = f"one is {chances[odd][0]}" if len(chances) else "there are none"
+        raise InvalidValueError("masses", f"must lie above 0 and below 1, but {given}")
     return chances
 
 

@@ -6,7 +6,6 @@ In come a value and a confidence of each query, or a report; out come a `RejectC
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -22,13 +21,13 @@ from deadheat.analyses.confidence.hits import (
     integers,
     matched,
     mean_of_all,
-    plain_values,
-    table_of_triples,
+    panel_of_triples,
 )
 from deadheat.analyses.confidence.targets import RankCorrelation, rank_correlation
 from deadheat.errors import InvalidTypeError
+from deadheat.reports.answer import Answer, Column, Panel, stacked
 from deadheat.reports.report import Report
-from deadheat.reports.tables import DIGITS, Table, TabularResult, plain
+from deadheat.reports.tables import plain
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
@@ -44,7 +43,7 @@ _HIT = "Hit@1"
 
 
 @dataclass(frozen=True, eq=False)
-class RejectCurve(TabularResult):
+class RejectCurve(Answer):
     """Mean error of the queries that are kept when the least confident ones are rejected.
 
     Printing gives the areas, in per cent; a data frame has the curve, and everything else is a fraction in [0, 1].
@@ -114,21 +113,25 @@ class RejectCurve(TabularResult):
         area, best = self.area, self.optimal_area
         return Triple(max(0.0, area.lower - best.upper), area.expected - best.expected, area.upper - best.lower)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the areas and the counts as plain Python values that JSON can hold; the curve is in `columns`."""
-        return plain_values(self, [*_AREAS, "n_query", "n_left_out", "n_tied", "n_open"])
+    def panels(self) -> list[Panel]:
+        """Return a table of the areas."""
+        return [panel_of_triples("error", self.titled_areas())]
 
-    def columns(self) -> Mapping[str, Sequence[Any]]:
+    def data(self, **options: Any) -> Panel:
         """Return the curve: a row for each number of queries that are kept, not one for each area."""
-        curves = {bound: getattr(self, bound) for bound in Triple._fields}
-        curves |= {f"optimal_{bound}": values for bound, values in self.optimal._asdict().items()}
-        kept = np.arange(1, self.n_query + 1)
-        arrays = {"n_kept": kept, "coverage": self.coverage, "confidence": self.confidence, **curves}
-        return {name: values.tolist() for name, values in arrays.items()}
+        curve = Triple(self.lower, self.expected, self.upper)
+        bounds = {f"{prefix}{end}": values for prefix, each in (("", curve), ("optimal_", self.optimal))
+                  for end, values in each._asdict().items()}  # fmt: skip
+        return Panel([
+            Column("n_kept", range(1, self.n_query + 1), "count"),
+            Column("coverage", self.coverage.tolist(), "fraction"),
+            Column("confidence", self.confidence.tolist(), "number"),
+            *(Column(name, values.tolist(), "fraction") for name, values in bounds.items()),
+        ])  # fmt: skip
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return a table of the areas, in per cent."""
-        return [table_of_triples("error", self.titled_areas(), digits)]
+    def facts(self) -> dict[str, Any]:
+        """Return the areas and the counts; the curve is in `columns`."""
+        return self.facts_of(*_AREAS, "n_query", "n_left_out", "n_tied", "n_open")
 
     def notes(self) -> list[str]:
         """Return a note on the queries that count, and on those that tie."""
@@ -163,11 +166,6 @@ def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
 
     Undefined: without any query the arrays are empty and the areas NaN. `expected` is NaN if the values have no
     expectation, as under a tolerance.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a value lies outside [0, 1], a confidence is not finite, or the numbers of entries differ.
 
     References
     ----------
@@ -228,7 +226,7 @@ def _expected_errors(values: Float64, sizes: Int64) -> Float64:
 
 
 @dataclass(frozen=True, eq=False)
-class ConfidenceReport(TabularResult):
+class ConfidenceReport(Answer):
     """Error-reject curves, accuracy and rank correlation of a confidence, by the measures of a report.
 
     Attributes
@@ -245,27 +243,26 @@ class ConfidenceReport(TabularResult):
     accuracy: ConfidenceAccuracy
     correlation: RankCorrelation | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the parts as plain Python values that JSON can hold; of curves, areas and errors at some rates."""
-        curves = {}
-        for name, curve in self.curves.items():
-            at = {f"{percent / 100:g}": errors._asdict() for percent, errors in _errors(curve)}
-            curves[name] = curve.to_dict() | {"error_at_rejected": plain(at)}
-        correlation = None if self.correlation is None else self.correlation.to_dict()
-        return {"curves": curves, "accuracy": self.accuracy.to_dict(), "correlation": correlation}
+    def panels(self) -> list[Panel]:
+        """Return a table for each measure, one of the accuracy, and one of the correlations."""
+        panels = [panel_of_triples(title, rows, title) for title, rows in self._parts().items()]
+        return panels + ([] if self.correlation is None else self.correlation.panels())
 
-    def columns(self) -> Mapping[str, Sequence[Any]]:
+    def data(self, **options: Any) -> Panel:
         """Return a row for each value: its part, its name and its bounds."""
         parts = self._parts()
         if self.correlation is not None:
             parts["rank correlation"] = {"rho": self.correlation.rho, "tau": self.correlation.tau}
-        rows = [(part, name, *triple) for part, named in parts.items() for name, triple in named.items()]
-        return dict(zip(("of", "value", *Triple._fields), map(list, zip(*rows, strict=True)), strict=True))
+        return stacked([panel_of_triples(title, rows, title) for title, rows in parts.items()])
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """Return a table for each measure, one of the accuracy, and one of the correlations."""
-        found = [table_of_triples(title, rows, digits) for title, rows in self._parts().items()]
-        return found + ([] if self.correlation is None else self.correlation.tables())
+    def facts(self) -> dict[str, Any]:
+        """Return the parts; of curves, areas and errors at some rates."""
+        curves = {}
+        for name, curve in self.curves.items():
+            at = {f"{percent / 100:g}": errors for percent, errors in _errors(curve)}
+            curves[name] = curve.facts() | {"error_at_rejected": plain(at)}
+        correlation = None if self.correlation is None else self.correlation.facts()
+        return {"curves": curves, "accuracy": self.accuracy.facts(), "correlation": correlation}
 
     def notes(self) -> list[str]:
         """Return notes on the queries that count by each measure, the best threshold, and the correlation."""
@@ -302,8 +299,6 @@ def confidence_report(report: Report, confidence: ArrayLike, target: ArrayLike |
 
     Raises
     ------
-    ValueError, TypeError
-        As these three do, or if `report` is no Report.
     ModuleNotFoundError
         Without SciPy, if there is a target.
 

@@ -7,26 +7,27 @@ neighbours' labels, or its norm. A confidence and such a target give a `RankCorr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence.hits import UNDEFINED, confidences, plain_values
+from deadheat.analyses.confidence.hits import UNDEFINED, confidences
 from deadheat.engine.counting.ranking import Rankings, nearest_groups
 from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import EmbeddingsLike, open_rows
-from deadheat.reports.tables import Table, TabularResult, count, has_ties, number
+from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.tables import count, has_ties
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 
 @plain_floats
@@ -53,11 +54,6 @@ def label_entropy(task: Task, k: int, *, normalized: bool = False) -> Float64:
     unique, and depends on the embeddings and the labels alone.
 
     Undefined: normalised entropies are NaN where there is one class.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument breaks its rule, or there are fewer than k other items.
 
     Examples
     --------
@@ -115,11 +111,6 @@ def distribution_entropy(counts: ArrayLike, *, normalized: bool = False) -> Floa
 
     Undefined: NaN for an item that was given no label, and everywhere if there is one class and `normalized` is asked.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If `counts` is not a matrix of finite numbers with at least a row and a column, or one of them is negative.
-
     References
     ----------
     .. [1] The study arrrrrmin/ranking-metrics, README, "Ground truth σ": label entropy as a σ-target.
@@ -156,11 +147,6 @@ def annotation_entropy(annotations: ArrayLike, *, missing: Any = None, normalize
     -------
     (n,) float64
         As `distribution_entropy` of the counts; NaN for an item without a label.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If `annotations` is not a matrix of integers or strings, or holds no label.
 
     Examples
     --------
@@ -206,11 +192,6 @@ def norms(embeddings: EmbeddingsLike) -> Float64:
     Ties: norms that are equal as real numbers can differ by one unit. Rows that were scaled to length 1 have
     norms that differ by their rounding alone, which says nothing.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If the embeddings are not a matrix of finite numbers.
-
     Examples
     --------
     >>> norms([[3, 4], [0, 5], [0, 0]])
@@ -221,7 +202,7 @@ def norms(embeddings: EmbeddingsLike) -> Float64:
 
 
 @dataclass(frozen=True)
-class RankCorrelation(TabularResult):
+class RankCorrelation(Answer):
     """Rank correlation of two confidences: coefficients in [−1, 1], each with the p-value of no association.
 
     Attributes
@@ -244,26 +225,18 @@ class RankCorrelation(TabularResult):
     tau: Triple[float]
     n: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the coefficients and p-values as plain Python values that JSON can hold; None where undefined."""
-        return plain_values(self, self.__dataclass_fields__)
-
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return a row for each coefficient; lower, expected and upper are over all ways to break the ties."""
-        return {
-            "correlation": ["Spearman's rho", "Kendall's tau-b"],
-            "coefficient": [self.spearman, self.kendall],
-            "p": [self.spearman_p, self.kendall_p],
-            **columns_of_bounds((self.rho, self.tau)),
-        }
-
-    def tables(self) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return a table of the coefficients (not in per cent), their p-values, and their bounds if there are ties."""
-        forms = {"coefficient": ".4f", "p": ".3g"}
-        forms |= dict.fromkeys(Triple._fields, ".4f") if has_ties(self.rho) else {}
-        columns = self.columns()
-        cells = [[number(value, form) for value in columns[name]] for name, form in forms.items()]
-        return [Table(("correlation", *forms), list(zip(columns["correlation"], *cells, strict=True)))]
+        tied = has_ties(self.rho)
+        return [Panel([
+            Column("correlation", ["Spearman's rho", "Kendall's tau-b"]),
+            Column("coefficient", [self.spearman, self.kendall], "number", form=".4f"),
+            Column("p", [self.spearman_p, self.kendall_p], "probability", form=".3g"),
+            Column("", [self.rho, self.tau], "number", shape="bounds", form=".4f", only="" if tied else "data"),
+        ], key="")]  # fmt: skip
+
+    def facts(self) -> dict[str, Any]:
+        return self.facts_of(*self.__dataclass_fields__)
 
     def notes(self) -> list[str]:
         """Return the number of pairs, and the meaning of the bounds."""
@@ -296,8 +269,6 @@ def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelatio
 
     Raises
     ------
-    ValueError, TypeError
-        If the lengths differ, or a number is not finite.
     ModuleNotFoundError
         Without SciPy; the message says how to install it.
 

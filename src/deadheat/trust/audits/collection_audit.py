@@ -23,13 +23,14 @@ from deadheat.inputs.files import Layout
 from deadheat.inputs.labels import labels
 from deadheat.inputs.samples import EmbeddingsLike, open_labels, open_rows
 from deadheat.inputs.trec import Checked
+from deadheat.reports.answer import Panel
 from deadheat.reports.averaging import measure_names
 from deadheat.reports.evaluating import evaluate
-from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program
+from deadheat.reports.tables import count
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import json
 from deadheat.trust.audits import findings, thresholds
-from deadheat.trust.audits.findings import Audited, Finding, share
+from deadheat.trust.audits.findings import Audited, Finding, share, table_of_ways
 
 MEASURES = ("nDCG@10", "Recall@100", "MRR")
 _IDS = Layout(labels_key="ids", label_column="ids")  # where a file has more than that
@@ -111,16 +112,15 @@ class CollectionAudit(Audited):
     def about(self) -> str:
         return f"{count(self.n_query, 'query', 'queries')}, {count(self.n_document, 'document', 'documents')}"
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return the best values and the ceilings of the measures, in per cent."""
-        rows = {"every relevant document first": self.best, "those in the gallery first": self.ceilings}
-        cells = [[name, *(number(100 * each, decimals(digits)) for each in row.values())] for name, row in rows.items()]
-        return [Table(["measure (%)", *self.best], cells)]
+        return [
+            table_of_ways({}, {"every relevant document first": self.best, "those in the gallery first": self.ceilings})
+        ]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the findings and the values behind them, unrounded, as plain values that JSON can hold."""
-        found: dict[str, Any] = plain({**vars(self), "findings": [each.to_dict() for each in self]})
-        return {"deadheat": program(), "counts": self.counts(), **found}
+    def facts(self) -> dict[str, Any]:
+        """Return the numbers of queries and documents, the best values and the ceilings."""
+        return self.facts_of("n_query", "n_document", "best", "ceilings")
 
 
 def _opened(gallery: Any, gallery_ids: Any) -> dict[str, int]:

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deadheat.errors import printable
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
-from deadheat.reports.tables import TabularResult, count, markdown_text, plain
+from deadheat.reports.tables import count, latex_text, markdown_text, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.lazy import json
@@ -74,7 +75,7 @@ def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
-class Audited(TabularResult):
+class Audited(Answer):
     """Findings, the most serious first; iterating goes through them."""
 
     findings: tuple[Finding, ...]
@@ -137,11 +138,20 @@ class Audited(TabularResult):
         listed = "\n".join(self._listed("- **{}** {}", markdown_text))
         return "\n\n".join([f"**{markdown_text(self.verdict())}**", *tables, listed]).rstrip() + "\n"
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return the findings as columns, a row each; their figures as JSON."""
+    def to_latex(self, **options: Any) -> str:
+        """Return the verdict, the table and the findings, for LaTeX with the package booktabs."""
+        return f"\\noindent\\textbf{{{latex_text(self.verdict())}}}\n\n{super().to_latex(**options)}"
+
+    def to_dict(self, **options: Any) -> dict[str, Any]:
+        """Return the findings and the values behind them, unrounded, as plain Python values that JSON can hold."""
+        findings = {"counts": self.counts(), "findings": [each.to_dict() for each in self], "notes": [self.verdict()]}
+        return super().to_dict(**options) | findings
+
+    def data(self, **options: Any) -> Panel:
+        """Return the findings, a row each; their figures as JSON."""
         names = ("severity", "name", "sentence", "advice")
-        figures = [json.dumps(plain(each.figures)) for each in self.findings]
-        return {name: [getattr(each, name) for each in self.findings] for name in names} | {"figures": figures}
+        columns = [Column(name, [getattr(each, name) for each in self.findings]) for name in names]
+        return Panel([*columns, Column("figures", [json.dumps(plain(each.figures)) for each in self.findings])])
 
     def _repr_html_(self) -> str:
         """Return the verdict, the table and a list of the findings, in HTML for a notebook."""
@@ -189,6 +199,15 @@ def worst(moves: Mapping[str, float]) -> tuple[str, float]:
 def bounds(report: Report) -> dict[str, dict[str, float]]:
     """Return lower, expected and upper of each measure."""
     return {name: {end: getattr(result, end) for end in Triple._fields} for name, result in report.items()}
+
+
+def table_of_ways(reports: Mapping[str, Report], values: Mapping[str, Mapping[str, float]]) -> Panel:
+    """Return a table with a row for each way to get the measures: reports with bounds, then single values."""
+    single = {title: {name: Triple(*[each] * 3) for name, each in row.items()} for title, row in values.items()}
+    rows: dict[str, Any] = {**reports, **single}
+    measures = next(iter(rows.values()))
+    columns = [Column(name, [row[name] for row in rows.values()], "fraction", shape="value") for name in measures]
+    return Panel([Column("measure", list(rows)), *columns], key="")
 
 
 def of_ties(report: Report, what: str, advice: str, **figures: Any) -> Iterator[Finding]:

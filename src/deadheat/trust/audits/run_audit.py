@@ -24,11 +24,12 @@ from deadheat.inputs import trec
 from deadheat.inputs.predictions import read_predictions
 from deadheat.inputs.trec import Checked
 from deadheat.inputs.trec import Table as Scores
+from deadheat.reports.answer import Panel
 from deadheat.reports.averaging import Singletons
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.reports.runs import RULES, by_rule
-from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
+from deadheat.reports.tables import count, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -45,6 +46,7 @@ from deadheat.trust.audits.findings import (
     percent,
     points,
     share,
+    table_of_ways,
     worst,
 )
 
@@ -318,30 +320,21 @@ class RunAudit(Audited):
     def about(self) -> str:
         return f"{count(self.looks.n_query, 'query', 'queries')} of {self.looks.n_score} scores"
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return the measures in per cent: with their bounds, and by each rule for ties where there are any."""
         if self.report is None:
             return []
-        form, names = decimals(digits), self.report.measures
-        rows = [["all ways to break ties", *(value(self.report[name], digits) for name in names)]]
-        if self.first and self.first.groups:
-            for rule, values in self.rules.items():
-                rows.append([f"ties {rule}", *(number(100 * values[name], form) for name in names)])
-        return [Table(["measure (%)", *names], rows)]
+        tied = self.first is not None and self.first.groups
+        rules = {f"ties {rule}": values for rule, values in self.rules.items()} if tied else {}
+        return [table_of_ways({"all ways to break ties": self.report}, rules)]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the findings and the values behind them, unrounded, as plain values that JSON can hold."""
-        measures = {} if self.report is None else bounds(self.report)
-        return {
-            "deadheat": program(),
-            "counts": self.counts(),
-            "scores": plain(vars(self.looks)),
-            "measures": {
-                name: plain(ends | {"rules": {rule: values[name] for rule, values in self.rules.items()}})
-                for name, ends in measures.items()
-            },
-            "findings": [each.to_dict() for each in self.findings],
+    def facts(self) -> dict[str, Any]:
+        """Return statistics of the scores, and the values of each measure."""
+        measures = {
+            name: {**ends, "rules": {rule: values[name] for rule, values in self.rules.items()}}
+            for name, ends in ({} if self.report is None else bounds(self.report)).items()
         }
+        return {"scores": plain(vars(self.looks)), "measures": plain(measures)}
 
 
 def _of_ids(run: RunTables | None) -> Iterator[Finding]:
@@ -456,5 +449,5 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
             "warning",
             f"All {scores} scores are numbers of {looks.dtype}, which has few of them.",
             {"dtype": looks.dtype},
-            "Compute the last step in float32; in Python, dh.low_precision shows what that changes.",
+            "Compute the last step in float32; in Python, dh.compare of both runs shows what that changes.",
         )

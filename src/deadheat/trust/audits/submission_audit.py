@@ -14,9 +14,10 @@ import numpy as np
 
 from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
+from deadheat.reports.answer import Panel
 from deadheat.reports.averaging import Average, Averaging, Singletons, SummaryOptions
 from deadheat.reports.result import Result
-from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
+from deadheat.reports.tables import count, plain, value
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
@@ -37,6 +38,7 @@ from deadheat.trust.audits.findings import (
     percent,
     points,
     share,
+    table_of_ways,
     worst,
 )
 
@@ -147,37 +149,26 @@ class Audit(Audited):
         against = "" if gallery is None else f" against {len(gallery.labels)}"
         return f"{count(n, 'embedding', 'embeddings')}{against} of dim {dim}, {self.evidence.report.distance}"
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+    def panels(self) -> list[Panel]:
         """Return the measures in per cent: by exact distances, rounded scores, plain sorts and chance."""
-        form = decimals(digits)
-        evidence, names = self.evidence, self.evidence.report.measures
+        evidence = self.evidence
         reports = {"exact distances": evidence.report}
         reports |= {f"scores in {dtype}": report for dtype, report in evidence.rounded.items()}
-        single = self._plain_sorts() | {"chance": {name: evidence.chance[name].expected for name in names}}
-        rows = [[title, *(value(report[name], digits) for name in names)] for title, report in reports.items()]
-        rows += [[title, *(number(100 * each[name], form) for name in names)] for title, each in single.items()]
-        return [Table(["measure (%)", *names], rows)]
+        single = self._plain_sorts() | {"chance": {name: result.expected for name, result in evidence.chance.items()}}
+        return [table_of_ways(reports, single)]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the findings and the values of the table, unrounded, as plain values that JSON can hold."""
+    def facts(self) -> dict[str, Any]:
+        """Return the distance, the number of queries, and the values of the table by measure."""
         evidence = self.evidence
         values = {what: bounds(report) for what, report in {**evidence.rounded, "chance": evidence.chance}.items()}
-        sorts = self._plain_sorts()
-        return {
-            "deadheat": program(),
-            "distance": evidence.report.distance,
-            "n_query": evidence.report.n_query,
-            "counts": self.counts(),
-            "measures": {
-                name: plain(
-                    ends
-                    | {what: each[name] for what, each in values.items()}
-                    | {"plain_sort": {title: each[name] for title, each in sorts.items()}}
-                )
-                for name, ends in bounds(evidence.report).items()
-            },
-            "findings": [each.to_dict() for each in self.findings],
+        measures = {
+            name: ends
+            | {what: each[name] for what, each in values.items()}
+            | {"plain_sort": {title: each[name] for title, each in self._plain_sorts().items()}}
+            for name, ends in bounds(evidence.report).items()
         }
+        report = evidence.report
+        return {"distance": report.distance, "n_query": report.n_query, "measures": plain(measures)}
 
     def _plain_sorts(self) -> dict[str, dict[str, float]]:
         """Return the rows of values by a plain sort, if ties make any difference."""
