@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, GateBy, PairedTest
+from deadheat.analyses.difference import COUNTS, ROUNDING, By, Difference, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.inputs.samples import QueryLabels
 from deadheat.reports.answer import Answer, Caution, Column, Panel
@@ -22,7 +22,7 @@ from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import UNITS, about_few, counted
 from deadheat.reports.tables import count, has_ties
 from deadheat.support import checks
-from deadheat.support.arrays import Int64
+from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
@@ -44,6 +44,8 @@ class Comparison(Answer):
         The measures that the table shows.
     test : PairedTest
         Settings of the paired tests.
+    by : {"lower", "expected", "upper"}
+        The value of both systems that is tested.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Comparison(Answer):
     names: tuple[str, str]
     measures: tuple[str, ...]
     test: PairedTest
+    by: By
     _n_query: int = field(repr=False)  # in A or B
     _place_in_b: Int64 = field(repr=False)  # of each query of A, or -1
     _classes: Int64 | None = field(repr=False)
@@ -89,14 +92,19 @@ class Comparison(Answer):
         a, of_other = self.a[name].per_query, self.b[name].per_query
         b = Triple(*(np.append(row, np.nan)[self._place_in_b] for row in of_other))  # −1 is the last place
         sizes = np.maximum(a.upper, b.upper)
-        raw = [x - y for x, y in zip(a, reversed(b), strict=True)]
-        values = Triple(*(np.where(np.abs(x) <= ROUNDING * sizes, 0.0, x) for x in raw))
+
+        def minus(others: Iterable[Float64]) -> Triple[Float64]:
+            raw = [x - y for x, y in zip(a, others, strict=True)]
+            return Triple(*(np.where(np.abs(x) <= ROUNDING * sizes, 0.0, x) for x in raw))
+
+        values = minus(reversed(b))
         kept = ~np.isnan(values.lower)
         of_a, of_b = (self.a.averaging.means(Triple(*(np.where(kept, x, np.nan) for x in side))) for side in (a, b))
         n_left_out = self._n_query - int(np.count_nonzero(kept))
         return Difference(
-            name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, sizes, self._classes
-        )
+            name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, self.by, minus(b), sizes,
+            self._classes,
+        )  # fmt: skip
 
     def false_discovery(self, *, worst_case: bool = False, method: Literal["bh", "by"] = "by") -> dict[str, float]:
         """Adjust the p-values of the measures in the table to control the false discovery rate.
@@ -124,62 +132,21 @@ class Comparison(Answer):
         adjusted = stats.false_discovery_control(list(pvalues.values()), method=method)
         return dict(zip(pvalues, map(float, adjusted), strict=True))
 
-    def dropped(self, max_drop: float = 0.0, gate_by: GateBy = "lower") -> tuple[str, ...]:
-        """Return the measures in the table in which B is below A by more than `max_drop`: a gate for releases.
-
-        Parameters
-        ----------
-        max_drop : float
-            The drop of the mean that is allowed, as a fraction in [0, 1]. A drop that rounding alone could have made
-            does not count.
-        gate_by : {"lower", "expected", "certain"}
-            The drop: of the lower bound, which an embedding that collapses cannot pass; of the expected value; or the
-            one that is certain however the ties fall, ``Difference.lower``, in which B's ties are broken in the best
-            way and A's in the worst. By the last one, B passes wherever ties *may* make it as good as A.
-
-        Returns
-        -------
-        tuple of str
-
-        Raises
-        ------
-        ValueError
-            If a measure is undefined for every pair of queries or, under a tolerance, has no expected value to gate by.
-
-        Examples
-        --------
-        B ties the relevant item of each query with another one:
-
-        >>> from deadheat import evaluate, TieProfile
-        >>> groups = [[[(0, 0, 1, 1)]] * 2, [[(0, 0, 2, 1)]] * 2]
-        >>> a, b = (evaluate(TieProfile.from_groups(rows, n_ranked=[2] * 2), "Hit@1") for rows in groups)
-        >>> compare(a, b).dropped(), compare(a, b).dropped(0.5, "expected"), compare(a, b).dropped(0, "certain")
-        (('Hit@1',), (), ())
-        """
-        allowed = checks.real_number(max_drop, "max_drop", least=0)
-        if allowed > 1:
-            raise InvalidValueError("max_drop", f"must be a fraction in [0, 1], but is {allowed:g}")
-        drops = {each.name: each.drop(gate_by) for each in self._shown()}
-        undefined = next((name for name, drop in drops.items() if math.isnan(drop)), None)
-        if undefined is not None:
-            known = not math.isnan(self[undefined].lower)
-            what = "an expected value, which a tolerance does not have: gate by lower" if known else "a value"
-            raise InvalidValueError(undefined, f"must have {what} in {' and '.join(self.names)} for some query")
-        return tuple(name for name, drop in drops.items() if drop > allowed + ROUNDING)
-
     def panels(self) -> list[Panel]:
         """Return one table with a row for each measure."""
         shown, (a, b) = self._shown(), self.names
+        tied = any(map(has_ties, shown))
         return [Panel([
             Column("measure", [row.name for row in shown], "measure"),
             Column("a", [row.a for row in shown], "fraction", a, "value", only="table"),
             Column("b", [row.b for row in shown], "fraction", b, "value", only="table"),
             Column("", shown, "fraction", f"{a} - {b}", "value"),
-            Column("", [row.interval().expected for row in shown], "fraction",
+            Column("tested", [row.tested for row in shown], "fraction", f"by {self.by}", only="" if tied else "data"),
+            Column("", [row.tested_interval for row in shown], "fraction",
                    f"{100 * self.test.confidence_level:g} % interval", "interval"),
             Column("pvalue", [row.pvalue for row in shown], "probability", "p"),
             Column("pvalue_worst_case", [row.pvalue_worst_case for row in shown], "probability", "worst-case p",
-                   only="" if any(map(has_ties, shown)) else "data"),
+                   only="" if tied else "data"),
             *(Column(name, [getattr(row, name) for row in shown], "count", only="data")
               for name in (*COUNTS, "n_unit")),
         ], key="")]  # fmt: skip
@@ -190,12 +157,22 @@ class Comparison(Answer):
         tied, n_unit = any(map(has_ties, shown)), min(each.n_unit for each in shown)
         values = "Per cent; expected [lower, upper] over all tie-breakings. " if tied else "Per cent. "
         tested = "Means, tests" if self.a.average == "class" else "Tests"
-        units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}."
+        units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}"
+        units += f", by {BY[self.by]}." if tied else "."
         a, b = self.names
         remarks = [*(f"{a}: {each}" for each in self.a.remarks), *(f"{b}: {each}" for each in self.b.remarks)]
         few = map(Caution, about_few(n_unit, self.test.resample))
-        verdict = [self._verdict(shown, tied), *self._about_disagreement(shown)]
+        verdict = [self._verdict(shown, tied), *self._about_expected(shown), *self._about_disagreement(shown)]
         return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *few, *self._caveats, *remarks]
+
+    def _about_expected(self, shown: Sequence[Difference]) -> list[str]:
+        """Return a sentence that names the measures whose expected values are significantly the other way."""
+        by_expected = [row.tested_by("expected") for row in shown if self.by != "expected" and has_ties(row)]
+        other_way = [
+            f"{self.names['AB'.index(expected.ahead)]} is ahead in {expected.name}"
+            for expected in by_expected if expected.ahead not in (None, self[expected.name].ahead)
+        ]  # fmt: skip
+        return [f"By the expected values, {listed(other_way)}."] if other_way else []
 
     def _about_disagreement(self, shown: Sequence[Difference]) -> list[str]:
         """Return a note, if interval and test disagree on significance, on which of them decides and why."""
@@ -220,7 +197,10 @@ class Comparison(Answer):
 
     def _verdict(self, shown: Sequence[Difference], tied: bool) -> str:
         """Return the system that is significantly ahead in each measure, and whether ties could change that."""
-        certain, on_average = (" whatever the ties do" if tied else "", ", but not for every tie-breaking")
+        certain, on_average = (
+            " whatever the ties do" if tied else "",
+            f" by {BY[self.by]}, not for every tie-breaking",
+        )
         ahead: dict[tuple[str, str], list[str]] = {(end, side): [] for end in (certain, on_average) for side in "AB"}
         for row in shown:
             if row.ahead is not None:
@@ -252,9 +232,9 @@ class Comparison(Answer):
             "ties.",
             f"{a} - {b}: the mean difference, query by query. In lower, {a}'s ties are broken in the worst way and "
             f"{b}'s in the best.",
-            f"{100 * test.confidence_level:g} % interval: of the expected difference, for the population that the "
-            f"{units} were drawn from; {test.method} bootstrap over {units}, {test.n_resamples} resamples.",
-            f"p: paired permutation test of the expected values, {test.alternative}: {asked}. It swaps the two, as if "
+            f"{100 * test.confidence_level:g} % interval: of the difference of {BY[self.by]}, for the population that "
+            f"the {units} were drawn from; {test.method} bootstrap over {units}, {test.n_resamples} resamples.",
+            f"p: paired permutation test of {BY[self.by]}, {test.alternative}: {asked}. It swaps the two, as if "
             f"chance had decided which one is which: {'every swap' if all(exact) else some} of {units}.",
             "worst-case p over all tie-breakings: the largest p that any way to break the ties has. The column is left "
             "out where no tie changes anything.",
@@ -268,7 +248,7 @@ class Comparison(Answer):
     def facts(self) -> dict[str, Any]:
         """Return the settings of the tests, both systems, and the difference for each measure."""
         return {
-            "test": dict(vars(self.test)),
+            "test": {**vars(self.test), "by": self.by},
             "average": self.a.average,
             "names": list(self.names),
             "a": about(self.a),
@@ -279,6 +259,11 @@ class Comparison(Answer):
 
 def about(report: Report) -> dict[str, Any]:
     return {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
+
+
+BY: dict[By, str] = {
+    "lower": "the lower bounds, which are guaranteed", "expected": "the expected values", "upper": "the upper bounds"
+}  # fmt: skip
 
 
 def listed(names: list[str]) -> str:
@@ -299,6 +284,7 @@ def compare(
     *,
     names: Iterable[str] = ("A", "B"),
     measures: str | Iterable[str] | None = None,
+    by: By = "lower",
     resample: Average | None = None,
     labels: QueryLabels | None = None,
     alternative: Literal["two-sided", "greater", "less"] = "two-sided",
@@ -319,6 +305,9 @@ def compare(
         Names of the two in the table and in the notes.
     measures : str or iterable of str, optional
         The measures in the table; by default those that both reports show. Any other can be asked for by its name.
+    by : {"lower", "expected", "upper"}
+        The value of both systems that is tested, as `deadheat.leaderboard` ranks by it. A system reaches its lower
+        bound however its ties are broken, so that a test of lower bounds is one of guaranteed scores.
     resample : {"query", "class"}, optional
         The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
         if labels are known and there is no separate gallery, since the queries of a class are then correlated.
@@ -349,8 +338,9 @@ def compare(
 
     Notes
     -----
-    **Ties:** the worst case for A is its lower value against B's upper one, for each query; `Difference.winner` and
-    `Difference.pvalue_worst_case` hold however the ties fall, in A and in B.
+    **Ties:** `Difference.pvalue` and `Difference.ahead` compare the same bound of both. The worst case for A is its
+    lower value against B's upper one, for each query; `Difference.winner` and `Difference.pvalue_worst_case` hold
+    however the ties fall, in A and in B.
 
     For n queries each test takes time proportional to n_resamples × n, in memory that does not grow with it: a few
     seconds for 100 000 queries, and about ten for the interval.
@@ -373,11 +363,11 @@ def compare(
     >>> difference.n_wins_a, difference.n_wins_b, difference.n_open, difference.n_equal
     (0, 0, 2, 1)
 
-    Swapping either query that differs gives a smaller sum; one of the four swaps gives a sum as large, and the
-    two-sided p-value is twice 1/4:
+    The guaranteed score of B is lower by 1/2 in two queries. Swapping either gives a smaller sum; one of the four swaps
+    gives a sum as large, and the two-sided p-value is twice 1/4:
 
-    >>> difference.pvalue, difference.pvalue_worst_case
-    (0.5, 1.0)
+    >>> round(difference.tested, 4), difference.pvalue, difference.pvalue_worst_case
+    (0.3333, 0.5, 1.0)
     """
     for report, name in ((a, "a"), (b, "b")):
         if not isinstance(report, Report):
@@ -394,6 +384,7 @@ def compare(
         of_a, of_b = getattr(a, name), getattr(b, name)
         if of_a != of_b:
             raise InvalidValueError(both, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
+    checks.choice(by, get_args(By), "by")
     place_in_b, n_query = _matched(a, b, both)
     _require_same_classes(a, b, place_in_b, both)
     averaging = _averaging(a, b, place_in_b)
@@ -402,7 +393,7 @@ def compare(
         method=method, n_resamples=n_resamples, seed=seed,
     )  # fmt: skip
     clusters, caveats = averaging.clusters(resample, labels), averaging.caveats(resample, labels)
-    return Comparison(a, b, called, shown, test, n_query, place_in_b, clusters, caveats)
+    return Comparison(a, b, called, shown, test, by, n_query, place_in_b, clusters, caveats)
 
 
 def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:
