@@ -196,8 +196,9 @@ class Difference(PlainFloats):
     @property
     def per_tested(self) -> Float64:
         """The differences that are tested, (n_query,); NaN for pairs that are left out."""
-        tested: Float64 = getattr(self._tested, self.by)
-        return np.asarray(np.where(self._kept, tested, np.nan))
+        tested: Float64 = getattr(self._tested, self.by).copy()
+        tested[~self._kept] = np.nan
+        return tested
 
     def units_of(self, chosen: NDArray[np.bool_]) -> Float64:
         """Return the contributions of the independent units to the sum of tested differences of some queries."""
@@ -216,7 +217,7 @@ class Difference(PlainFloats):
 
     @property
     def is_exact(self) -> bool:
-        """True if the permutation test tries every swap."""
+        """True if the permutation tests try every swap."""
         return permutation.is_exact(self._units[0][[0, 2]], self.test.n_resamples)
 
     def interval(

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from deadheat.analyses.comparison import BY, Comparison, about, compare, listed
+from deadheat.analyses.comparison import BY, Comparison, about, compare
 from deadheat.analyses.difference import By, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.answer import Answer, Caution, Column, Panel
@@ -255,9 +255,8 @@ class Leaderboard(Answer):
         blocks = joint.inseparable_blocks(self._joint(self.measures[0], self.by), self.test.alpha)
         if not blocks:
             return ["Every pair of systems is separated."]
-        spans = [f"{first + 1} to {last + 1}" if last > first + 1 else f"{first + 1} and {last + 1}"
-                 for first, last in blocks]  # fmt: skip
-        return [f"Not separable (no pair within them is significant): ranks {listed(spans)}."]
+        spans = ", ".join(f"{first + 1}-{last + 1}" for first, last in blocks)
+        return [f"Ranks that are not separable (no pair within them is significant): {spans}."]
 
     def _about_expected(self) -> list[str]:
         """Return a sentence that names pairs whose expected values are significantly the other way."""

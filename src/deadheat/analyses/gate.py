@@ -1,0 +1,173 @@
+"""Gates: may system B replace A? Three readings of "worse", each with its test, and the drop that the sample can show.
+
+In comes a `Comparison`; out goes a `Gate`, which is true where B passes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from deadheat.analyses.difference import ROUNDING, Difference
+from deadheat.errors import InvalidValueError
+from deadheat.reports.answer import Answer, Caution, Column, Panel
+from deadheat.reports.report import Report
+from deadheat.reports.statistics import margins
+from deadheat.reports.statistics.intervals import counted
+from deadheat.reports.statistics.permutation import holm
+from deadheat.reports.tables import p_value
+from deadheat.support import checks
+
+if TYPE_CHECKING:
+    from deadheat.analyses.comparison import Comparison
+
+Rule = Literal["drop", "worse", "as_good"]
+POWER = 0.8  # of the drop that is printed
+_LEAVE_ONE_OUT = (
+    "Leave one out: where nothing differs, tests over classes reject more often than their level says, 10 to 13 % at "
+    "5 % for mAP (`python -m reproduce null`), since each class is also part of the gallery of the others."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Gate(Answer):
+    """The decision on system B for each measure; true if B passes in all.
+
+    Attributes
+    ----------
+    comparison : Comparison
+    rule : {"drop", "worse", "as_good"}
+    margin : float
+        The drop that is allowed, a fraction in [0, 1].
+    pvalues : dict of str to float
+        By measure, one-sided. "worse": that the drop is within the margin, after Holm for several measures; "as_good":
+        that it is not. NaN for "drop", which has no test.
+    detectable : dict of str to float
+        By measure, the smallest drop that the rule shows in 80 % of such samples. For "as_good", the smallest margin
+        within which a system without a drop passes in 80 %. Fractions; NaN for "drop".
+    failed : tuple of str
+        The measures in which B does not pass.
+    """
+
+    comparison: Comparison
+    rule: Rule
+    margin: float
+    pvalues: dict[str, float]
+    detectable: dict[str, float]
+    failed: tuple[str, ...] = field(default=())
+
+    @property
+    def passed(self) -> bool:
+        """True if B passes in all measures."""
+        return not self.failed
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def panels(self) -> list[Panel]:
+        """Return one table with a row for each measure."""
+        shown, tests = list(self.pvalues), self.rule != "drop"
+        least = "passing margin" if self.rule == "as_good" else "detectable drop"
+        return [Panel([
+            Column("measure", shown, "measure"),
+            Column("drop", [self.comparison[name].tested for name in shown], "fraction"),
+            Column("pvalue", list(self.pvalues.values()), "probability", "p", only="" if tests else "data"),
+            Column("detectable", list(self.detectable.values()), "fraction", least, only="" if tests else "data"),
+            Column("verdict", ["fails" if name in self.failed else "passes" for name in shown]),
+        ])]  # fmt: skip
+
+    def facts(self) -> dict[str, Any]:
+        """Return the rule and the decision."""
+        return {**self.facts_of("rule", "margin", "passed", "failed"), "by": self.comparison.by}
+
+    def notes(self) -> list[str]:
+        """Return the decision in a sentence, and what the sample can show."""
+        test = self.comparison.test
+        one_out = test.resample == "class" and not all(
+            report.separate_gallery for report in (self.comparison.a, self.comparison.b)
+        )
+        cautions = [Caution(_LEAVE_ONE_OUT)] if one_out and self.rule != "drop" else []
+        return [self.verdict(), *self._about_power(), *cautions, *map(Caution, self.comparison.cautions())]
+
+    def verdict(self) -> str:
+        """Return the decision, and why, in one sentence."""
+        (a, b), points = self.comparison.names, f"{100 * self.margin:g} points"
+        rows = [self.comparison[name] for name in self.failed or self.pvalues]
+        drops = ", ".join(
+            f"{row.name} by {100 * row.tested:.2f} points" + self._shown(self.pvalues[row.name]) for row in rows
+        )
+        within = {
+            "drop": f"no measure falls by more than {points}",
+            "worse": f"no measure is shown to fall by more than {points}",
+            "as_good": f"every measure is shown to fall by less than {points}",
+        }[self.rule]
+        if self.passed:
+            return f"{b} passes: {within} from {a} ({drops})."
+        fails = {
+            "drop": "is worse than", "worse": "is significantly worse than", "as_good": "is not shown to be as good as",
+        }[self.rule]  # fmt: skip
+        return f"{b} {fails} {a}: {drops}, where {points} are allowed."
+
+    def _shown(self, pvalue: float) -> str:
+        return "" if math.isnan(pvalue) else f" (p = {p_value(pvalue)})"
+
+    def _about_power(self) -> list[str]:
+        if self.rule == "drop":
+            return []
+        units = counted(min(self.comparison[name].n_unit for name in self.pvalues), self.comparison.test.resample)
+        listed = ", ".join(f"{100 * value:.2f} points of {name}" for name, value in self.detectable.items())
+        what = {
+            "worse": f"the smallest drop that is found in {100 * POWER:.0f} % of such samples",
+            "as_good": f"the smallest margin within which {100 * POWER:.0f} % of systems without a drop pass",
+        }[self.rule]
+        return [f"With {units}, {what}: {listed}."]
+
+
+def gate(comparison: Comparison, margin: float, rule: Rule) -> Gate:
+    """Return the decision on B: see `Comparison.gate`."""
+    margin = checks.real_number(margin, "margin", least=0)
+    if margin > 1:
+        raise InvalidValueError("margin", f"must be a fraction in [0, 1], but is {margin:g}")
+    checks.choice(rule, get_args(Rule), "rule")
+    for report, name in zip((comparison.a, comparison.b), comparison.names, strict=True):
+        _require_answers(report, name)
+    rows = [comparison[name] for name in comparison.measures]
+    for row in rows:
+        if math.isnan(row.tested):
+            what = f"{comparison.by} values" if row.n_pair else "a value"
+            raise InvalidValueError(row.name, f"must have {what} in {' and '.join(comparison.names)} for some query")
+    alpha = comparison.test.alpha
+    pvalues, detectable = _tests(rows, margin, rule, alpha)
+    failed = tuple(
+        row.name for row in rows if (
+            row.tested > margin + ROUNDING if rule == "drop" else
+            pvalues[row.name] < alpha if rule == "worse" else not pvalues[row.name] < alpha
+        )
+    )  # fmt: skip
+    return Gate(comparison, rule, margin, pvalues, detectable, failed)
+
+
+def _tests(
+    rows: list[Difference], margin: float, rule: Rule, alpha: float
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the p-values, and the drops or margins that such samples show, by measure."""
+    if rule == "drop":
+        nothing = dict.fromkeys((row.name for row in rows), math.nan)
+        return nothing, nothing
+    if rule == "as_good":  # all have to be shown, so that none needs to be adjusted (Berger 1982)
+        pvalues = {row.name: margins.smaller_pvalue(row.drops, margin) for row in rows}
+        return pvalues, {row.name: margins.passing_margin(row.drops, alpha, POWER) for row in rows}
+    pvalues = holm({
+        row.name: margins.larger_pvalue(row.drops, margin, n_resamples=row.test.n_resamples, seed=row.test.seed)
+        for row in rows
+    })  # fmt: skip
+    level = alpha / len(rows)
+    return pvalues, {row.name: margin + margins.detectable_drop(row.drops, level, POWER) for row in rows}
+
+
+def _require_answers(report: Report, name: str) -> None:
+    """Refuse a system that ranked nothing, or nothing that is judged: that is a failure and no result."""
+    for profile, what in ((report.profile, "something"), (report.judged, "something that is judged")):
+        if profile is not None and not profile.returned_set[0].any():
+            raise InvalidValueError(name, f"must rank {what} for some query, but ranks nothing of the kind for any")
