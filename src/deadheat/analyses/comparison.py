@@ -78,8 +78,8 @@ class Comparison(Answer):
 
     def __getitem__(self, name: str) -> Difference:
         """Return the difference for a measure; raises ValueError for an unknown name."""
-        name = self.a.own_name(name)
-        if self.b.own_name(name) != name:
+        name = self.a._own_name(name)
+        if self.b._own_name(name) != name:
             levels = f"{self.a.rel or 'any'} and {self.b.rel or 'any'}: name one, as in 'AP(rel=2)'"
             raise InvalidValueError(name, f"must count the same grades in both, but the reports have rel {levels}")
         if name not in self._differences:
@@ -101,7 +101,7 @@ class Comparison(Answer):
 
         values = minus(reversed(b))
         kept = ~np.isnan(values.lower)
-        of_a, of_b = (self.a.averaging.means(Triple(*(np.where(kept, x, np.nan) for x in side))) for side in (a, b))
+        of_a, of_b = (self.a._averaging.means(Triple(*(np.where(kept, x, np.nan) for x in side))) for side in (a, b))
         n_left_out = self._n_query - int(np.count_nonzero(kept))
         return Difference(
             name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, self.by, minus(b), sizes,
@@ -451,7 +451,7 @@ def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:
     if classes is None and b.classes is not None:
         classes = np.append(b.classes, -1)[place_in_b]
     separate = all(report.separate_gallery for report in (a, b) if report.labels is not None)
-    return replace(a.averaging, labels=classes, separate_gallery=separate and classes is not None)
+    return replace(a._averaging, labels=classes, separate_gallery=separate and classes is not None)
 
 
 def _matched(a: Report, b: Report, both: str) -> tuple[Int64, int]:

@@ -189,7 +189,7 @@ class Leaderboard(Answer):
         return self._intervals[key]
 
     def _name(self, measure: str | None) -> str:
-        return self.measures[0] if measure is None else next(iter(self.reports.values())).own_name(measure)
+        return self.measures[0] if measure is None else next(iter(self.reports.values()))._own_name(measure)
 
     def panels(self) -> list[Panel]:
         """Return one table with a row for each system."""
@@ -429,7 +429,7 @@ def leaderboard(
         ranking = report[shown[0]]
         if by == "expected" and math.isnan(ranking.expected) and not math.isnan(ranking.lower):
             raise InvalidValueError("by", f'must be "lower" or "upper", because {name!r} has no expected values')
-    by_class = any(report.averaging.units(None) == "class" for report in reports.values())
+    by_class = any(report._averaging.units(None) == "class" for report in reports.values())
     all_labels = all(report.labels is not None for report in reports.values())
     units: Average = resample if resample is not None else ("class" if by_class and all_labels else "query")
     names = sorted(reports, key=lambda name: _place(reports[name], shown[0], by, name))
@@ -442,7 +442,7 @@ def leaderboard(
         )
         for name in behind
     }  # fmt: skip
-    caveats = (caveat for report in ranked.values() for caveat in report.averaging.caveats(resample))
+    caveats = (caveat for report in ranked.values() for caveat in report._averaging.caveats(resample))
     return Leaderboard(ranked, shown, by, to_first, tuple(dict.fromkeys(caveats)))
 
 

@@ -41,7 +41,8 @@ from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.measures import values as measure_values
 from deadheat.reports.answer import Answer, Column, Panel
-from deadheat.reports.statistics.intervals import NOTHING, Intervals, Settings, percentiles
+from deadheat.reports.statistics.intervals import NOTHING, Intervals, percentiles
+from deadheat.reports.statistics.settings import StatisticsSettings
 from deadheat.reports.tables import count, notebook_row
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, slices
@@ -287,7 +288,8 @@ class Classification(Answer):
         upper     [100.00, 100.00]
         95 % intervals (%): percentile, over 36 items.
         """
-        name, settings = named(measure), Settings.checked(confidence_level, "percentile", n_resamples, seed)
+        name, settings = named(measure), StatisticsSettings(confidence_level, "percentile", n_resamples, seed)
+        level = settings.confidence_level
         units = self._units()
         rng, n, values = np.random.default_rng(settings.seed), len(units), []
         for _ in range(settings.n_resamples):
@@ -299,9 +301,11 @@ class Classification(Answer):
                 profile = Task.from_scores(keys[None], positive[None], threads=1).profile
                 profile = replace(profile, n_relevant=profile.n_relevant + len(items) - len(scored))
                 values.append(measured(profile, name)[0])
-        lower, expected, upper = percentiles(np.array(values).T, settings.level) if n > 1 and values else [NOTHING] * 3
+        lower, expected, upper = (
+            percentiles(np.array(values).T, level) if n > 1 and values else [NOTHING] * 3
+        )
         unit = "item" if self._groups is None else "group"
-        return Intervals(lower, expected, upper, settings.level, settings.method, n, unit)
+        return Intervals(lower, expected, upper, level, settings.method, n, unit)
 
     def _units(self) -> Int64 | list[Int64]:
         """Return the items of each unit, in a canonical order; those without a score have the last numbers."""

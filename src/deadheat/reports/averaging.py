@@ -12,7 +12,7 @@ import numpy as np
 from deadheat.errors import InputError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import QueryLabels, labels_of_queries
-from deadheat.measures import names as measures_names
+from deadheat.measures.names import parse_all
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.caching import cached_property
@@ -71,7 +71,7 @@ class SummaryOptions(NamedTuple):
 
 def measure_names(measures: str | Iterable[str] | None, rel: float | None = None) -> tuple[str, ...]:
     """Return the canonical names, each once, where gains from `rel` on are relevant; the default ones for None."""
-    return tuple(measure.name for measure in measures_names.parse_all(measures, rel=rel))
+    return tuple(measure.name for measure in parse_all(measures, rel=rel))
 
 
 def require_no_measures(value: Any, name: str, rule: str) -> None:

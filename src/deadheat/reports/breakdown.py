@@ -65,38 +65,36 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
         result.name: exact_means_of_runs(Triple(*(row[queries] for row in result.per_query)), ends)
         for result in results
     }
-    order = by_name[_worst_first(Triple(*(row[by_name] for row in means[results[0].name])))]
-    shown = order[:n]
-    undefined = int(np.isnan(means[results[0].name].lower).sum())
+    deciding = means[results[0].name]
+    shown = by_name[_worst_first(Triple(*(row[by_name] for row in deciding)))][:n]
+    undefined = int(np.isnan(deciding.lower).sum())
     left = f"; {undefined} without a value at the end" if undefined else ""
-    title = f"{len(shown)} of {count(len(order), 'class', 'classes')}, worst {results[0].name} first{left}."
-    rows = {"class": [names[each] for each in shown.tolist()], "queries": sizes[shown].tolist()}
-    return Breakdown(rows, {name: Triple(*(row[shown] for row in triple)) for name, triple in means.items()}, (title,))
+    title = f"{len(shown)} of {count(len(names), 'class', 'classes')}, worst {results[0].name} first{left}."
+    rows = {"class": [names[number] for number in shown.tolist()], "queries": sizes[shown].tolist()}
+    return Breakdown(rows, _taken(means, shown), (title,))
 
 
-def worst_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], n: int) -> Breakdown:
-    """Return the queries with the lowest values of the first measure; `about` has the columns that identify them."""
-    values = results[0].per_query
-    order = _worst_first(values)[: int(np.count_nonzero(~np.isnan(values.lower)))]
-    shown = order[:n]
-    undefined = len(values.lower) - len(order)
-    left = f"; {undefined} without a value left out" if undefined else ""
-    title = f"{len(shown)} of {count(len(values.lower), 'query', 'queries')}, worst {results[0].name} first{left}."
-    return _of_queries(results, about, shown, title)
+def by_query(results: Sequence[Result], about: Mapping[str, NDArray[Any]], n: int | None = None) -> Breakdown:
+    """Return the n queries with the lowest values of the first measure, or all queries in order without `n`.
+
+    `about` has the columns that identify them.
+    """
+    name, values = results[0].name, results[0].per_query
+    n_query, undefined = len(values.lower), int(np.isnan(values.lower).sum())
+    queries = count(n_query, "query", "queries")
+    if n is None:
+        shown = np.arange(n_query)
+        title = f"{queries}{f', {undefined} of them without a value of {name}' if undefined else ''}."
+    else:
+        shown = _worst_first(values)[: min(n, n_query - undefined)]
+        left = f"; {undefined} without a value left out" if undefined else ""
+        title = f"{len(shown)} of {queries}, worst {name} first{left}."
+    rows = {name: [plain_label(label) for label in column[shown]] for name, column in about.items()}
+    return Breakdown(rows, _taken({result.name: result.per_query for result in results}, shown), (title,))
 
 
-def every_query(results: Sequence[Result], about: Mapping[str, NDArray[Any]]) -> Breakdown:
-    """Return all queries in the order in which they came; `about` has the columns that identify them."""
-    n_query = len(results[0].per_query.lower)
-    undefined = int(np.isnan(results[0].per_query.lower).sum())
-    without = f", {undefined} of them without a value of {results[0].name}" if undefined else ""
-    return _of_queries(results, about, np.arange(n_query), f"{count(n_query, 'query', 'queries')}{without}.")
-
-
-def _of_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], shown: Int64, title: str) -> Breakdown:
-    rows = {name: [plain_label(each) for each in column[shown]] for name, column in about.items()}
-    per_row = {result.name: Triple(*(row[shown] for row in result.per_query)) for result in results}
-    return Breakdown(rows, per_row, (title,))
+def _taken(values: Mapping[str, Triple[Float64]], rows: Int64) -> dict[str, Triple[Float64]]:
+    return {name: Triple(*(row[rows] for row in triple)) for name, triple in values.items()}
 
 
 def _worst_first(values: Triple[Float64]) -> Int64:

@@ -195,5 +195,5 @@ def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **o
             "each without a ranked item of its own label"
         )
     report = Report(profile, options.measures, options.singletons, options.average, **origin)
-    report.compute(options.measures, threads)
+    report._compute(options.measures, threads)
     return report

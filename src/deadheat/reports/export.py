@@ -22,7 +22,6 @@ from deadheat.errors import InvalidValueError
 from deadheat.reports.report import Report
 from deadheat.support.atomic import is_special
 from deadheat.support.lazy import require
-from deadheat.support.triple import Triple
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\n")  # OWASP: CSV injection
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")  # in text, as ids may be
@@ -34,21 +33,15 @@ def check(path: Path) -> None:
     """Refuse a file name with an unknown ending, or Parquet without pyarrow."""
     ending = _ending(path)
     if ending not in FORMATS:
-        came = f"ends in {ending!r}" if ending else "has no ending"
-        raise InvalidValueError(f"per_query {path}", f"must end in one of {', '.join(FORMATS)}, but {came}")
+        fault = f"ends in {ending!r}" if ending else "has no ending"
+        raise InvalidValueError(f"per_query {path}", f"must end in one of {', '.join(FORMATS)}, but {fault}")
     if ending == ".parquet":
         require("pyarrow", "files", f"{path}: writing Parquet")
 
 
 def write(report: Report, file: IO[bytes], path: Path) -> None:
     """Write ``query`` (its id, or its row from 0), ``label`` if known, ``mAP_lower`` ... to the file open at `path`."""
-    table: Columns = {"query": report.query_names}
-    if report.labels is not None:
-        labels = np.asarray(report.labels)  # bytes come as the text that they are; what is not UTF-8 as \\x..
-        table["label"] = np.char.decode(labels, "utf-8", "backslashreplace") if labels.dtype.kind == "S" else labels
-    for name in report:
-        values = report[name].per_query
-        table |= {f"{name}_{bound}": getattr(values, bound) for bound in Triple._fields}
+    table = {name: np.asarray(values) for name, values in report.by_query().columns().items() if name != "relevant"}
     FORMATS[_ending(path)](table, file)
 
 

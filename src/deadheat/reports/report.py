@@ -16,10 +16,10 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.profiles.profile import Ties as TieCounts
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import sentences
-from deadheat.measures import names as measures_names
+from deadheat.measures.names import parse
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Averaging, measure_names, require_no_measures
-from deadheat.reports.breakdown import Breakdown, by_class, every_query, worst_queries
+from deadheat.reports.breakdown import Breakdown, by_class, by_query
 from deadheat.reports.result import Result, results_of
 from deadheat.reports.tables import DIGITS, count, has_ties
 from deadheat.support import checks
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, or half a character; neither can be written
 
 
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
 
 
@@ -135,14 +135,14 @@ class Report(Answer, ByName[Result]):
 
     def __getitem__(self, name: str) -> Result:
         """Return the result for a measure; raises ValueError for an unknown name."""
-        own = self.own_name(name)
+        own = self._own_name(name)
         if own not in self._results:
-            self.compute([own], threads=1)
+            self._compute([own], threads=1)
         return self._results[own]
 
-    def own_name(self, name: str) -> str:
+    def _own_name(self, name: str) -> str:
         """Return the name that the table has for a measure; raises ValueError for an unknown name."""
-        return measures_names.parse(name).at_level(self.rel).name
+        return parse(name).at_level(self.rel).name
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)
@@ -150,19 +150,19 @@ class Report(Answer, ByName[Result]):
     def __contains__(self, name: object) -> bool:
         """Return whether the table shows a measure, under any of its names."""
         try:
-            return isinstance(name, str) and self.own_name(name) in self.measures
+            return isinstance(name, str) and self._own_name(name) in self.measures
         except InputError:
             return False
 
-    def compute(self, names: Iterable[str], threads: int) -> None:
+    def _compute(self, names: Iterable[str], threads: int) -> None:
         """Add the results for some measures."""
         of_profile: dict[tuple[bool, float | None], list[str]] = {}  # whether of judged documents alone, and from where
-        for measure in map(measures_names.parse, checks.listed(names, "names", "names of measures")):
+        for measure in map(parse, checks.listed(names, "names", "names of measures")):
             of_judged = measure.row.forms.judged and self.judged is not None
             of_profile.setdefault((of_judged, measure.rel if of_judged else None), []).append(measure.name)
         for (of_judged, level), some in of_profile.items():
             profile = judged_at_level(self.judged, level) if self.judged is not None and of_judged else self.profile
-            self._results.update(results_of(profile, some, self.singletons, self.averaging, threads))
+            self._results.update(results_of(profile, some, self.singletons, self._averaging, threads))
 
     @property
     def n_query(self) -> int:
@@ -175,7 +175,7 @@ class Report(Answer, ByName[Result]):
         return int((self.profile.n_relevant == 0).sum())
 
     @cached_property
-    def averaging(self) -> Averaging:
+    def _averaging(self) -> Averaging:
         """The averaging of the report, over queries or over classes."""
         return Averaging(self.average, self.n_query, self.labels, self.separate_gallery, self.profile.query_ids)
 
@@ -184,21 +184,21 @@ class Report(Answer, ByName[Result]):
         """The relevant items of each query that are not in the gallery, (n_query,); 0 where that is not known."""
         if not self.knows_gallery:
             return np.zeros(self.n_query, dtype=np.int64)
-        found = np.bincount(self.profile.query_of_group, self.profile.tied_relevant, self.n_query)
-        return self.profile.n_relevant - found.astype(np.int64)
+        n_ranked_relevant = np.bincount(self.profile.query_of_group, self.profile.tied_relevant, self.n_query)
+        return self.profile.n_relevant - n_ranked_relevant.astype(np.int64)
 
     @cached_property
     def ceilings(self) -> dict[str, float]:
         """By measure of the table, its value with all relevant items of the gallery first; empty if none is missing."""
         if not self.n_unreachable.any():
             return {}
-        best = results_of(relevant_first(self.profile), self.measures, self.singletons, self.averaging, threads=1)
+        best = results_of(relevant_first(self.profile), self.measures, self.singletons, self._averaging, threads=1)
         return {name: result.upper for name, result in best.items()}
 
     @property
     def classes(self) -> Int64 | None:
         """The class of each query by number, (n_query,); None where the labels were not given."""
-        return self.averaging.classes
+        return self._averaging.classes
 
     @property
     def n_class(self) -> int | None:
@@ -245,8 +245,8 @@ class Report(Answer, ByName[Result]):
 
         Raises
         ------
-        ValueError, TypeError
-            If the report does not know labels, or an argument is not as described.
+        ValueError
+            If the report does not know labels.
 
         Examples
         --------
@@ -273,8 +273,7 @@ class Report(Answer, ByName[Result]):
         n : int
             The number of queries to show.
         measures : str or iterable of str, optional
-            Columns, of which the first decides the order: its expected value (the lower one under a tolerance), then
-            its lower bound. By default those of the report.
+            Columns, as in `by_class`.
 
         Returns
         -------
@@ -294,7 +293,7 @@ class Report(Answer, ByName[Result]):
         <BLANKLINE>
         2 of 5 queries, worst mAP first; 1 without a value left out.
         """
-        return worst_queries(self._asked(measures), self.__about_queries(), _number(n))
+        return by_query(self._asked(measures), self.__about_queries(), _number(n))
 
     def by_query(self, *, measures: str | Iterable[str] | None = None) -> Breakdown:
         """Return the values of each query, in the order in which they came; NaN where a measure has no value.
@@ -320,7 +319,7 @@ class Report(Answer, ByName[Result]):
         >>> report.by_query(measures="mAP").columns()["mAP_lower"]
         [0.5, 1.0, 0.3333333333333333, 0.25, nan]
         """
-        return every_query(self._asked(measures), self.__about_queries())
+        return by_query(self._asked(measures), self.__about_queries())
 
     @property
     def query_names(self) -> NDArray[Any]:
@@ -388,22 +387,22 @@ class Report(Answer, ByName[Result]):
 
     def __about_gallery(self) -> list[str]:
         """Return sentences on queries that are in the gallery themselves; mostly none."""
-        left_out = "exclude= (--exclude) leaves it out"
-        what_of_them = {
-            f"as an equal row with their label, and ranked against it: {left_out}": self.n_in_gallery,
+        facts = {
+            "as an equal row with their label, and ranked against it: exclude= (--exclude) leaves it out":
+                self.n_in_gallery,
             "and not ranked against their own row": self.n_excluded,
-        }
+        }  # fmt: skip
         return [
-            f"{n} of {_queries(self.n_query)} {'is' if n == 1 else 'are'} in the gallery themselves, {what}."
-            for what, n in what_of_them.items()
+            f"{n} of {_queries(self.n_query)} {_are(n)} in the gallery themselves, {fact}."
+            for fact, n in facts.items()
             if n
         ]
 
     def __about_unreachable(self) -> list[str]:
         """Return a sentence on relevant items that are not in the gallery; mostly none."""
         n, total = int(self.n_unreachable.sum()), self.profile.n_relevant.sum()
-        of = f"{n} of {total} relevant items, of {_queries(int(np.count_nonzero(self.n_unreachable)))}"
-        return [f"{of}, {'is' if n == 1 else 'are'} not in the gallery: no ranking is above the ceiling."] if n else []
+        counts = f"{n} of {total} relevant items, of {_queries(int(np.count_nonzero(self.n_unreachable)))}"
+        return [f"{counts}, {_are(n)} not in the gallery: no ranking is above the ceiling."] if n else []
 
     def __about_ties(self, *, affected: bool) -> str:
         """Return a sentence on the effect of the ties, with the distance and the rule where these are known."""
@@ -448,6 +447,10 @@ class Report(Answer, ByName[Result]):
 
 def _queries(n: int) -> str:
     return count(n, "query", "queries")
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 def _number(n: int) -> int:

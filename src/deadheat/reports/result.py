@@ -135,14 +135,14 @@ class Result(PlainFloats):
             For lower, expected and upper, all from the same resamples; fractions. **Ties:** `lower.low` to
             `upper.high` covers the effects of both ties and the drawing of queries. **Undefined:** NaN where fewer
             than two queries or classes have a value, and for `expected` under a tolerance. Queries without a value
-            are left out. Ends are cut to [0, 1]. They do not depend on the order of the samples. `notes` has a sentence
-            if there are fewer than about ten classes.
+            are left out. Ends are limited to [0, 1], and do not depend on the order of the samples. `notes` has a
+            sentence if there are fewer than about ten classes.
 
         Raises
         ------
-        ValueError, TypeError
-            If an argument is not as described; if classes are to be drawn and are not known; or if queries are to be
-            drawn for a mean over classes, where a query is not a unit by itself.
+        ValueError
+            If classes are to be drawn and are not known, or if queries are to be drawn for a mean over classes, where a
+            query is not a unit by itself.
         MissingPackageError
             Without SciPy, which the extra ``stats`` brings; ``"percentile"`` does without.
 
@@ -160,7 +160,7 @@ class Result(PlainFloats):
         >>> interval.lower, interval.upper
         (Interval(low=0.0, high=1.0), Interval(low=1.0, high=1.0))
         """
-        found = intervals.mean_intervals(
+        made = intervals.mean_intervals(
             *self.per_query,
             classes=self._averaging.clusters(resample, labels),
             average=self._averaging.average,
@@ -169,7 +169,7 @@ class Result(PlainFloats):
             n_resamples=n_resamples,
             seed=seed,
         ).within(0, 1)
-        return replace(found, notes=found.notes + self._averaging.caveats(resample, labels))
+        return replace(made, notes=made.notes + self._averaging.caveats(resample, labels))
 
     def summary(self, digits: int = DIGITS) -> str:
         """Return the number to report, in per cent: expected with [lower, upper], or one number where they are equal.

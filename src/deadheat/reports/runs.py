@@ -27,7 +27,7 @@ def report_on_run(task: Task, summary: SummaryOptions) -> Report:
     """Return the report on a run; `summary` has names of measures at the level of relevance of its task."""
     assert task.run is not None
     report = _report(task.run, task.profile, summary, labels=task.labels, remarks=task.remarks)
-    report.compute(report.measures, task.threads)
+    report._compute(report.measures, task.threads)
     return report
 
 
@@ -63,15 +63,16 @@ def _report(
 
 
 def _remarks(n_judged: int, n_missing: int, n_unjudged: int, complete: bool) -> tuple[str, ...]:
-    found = []
+    remarks = []
     if n_missing:
         is_not, them = ("is not", "it") if n_missing == 1 else ("are not", "them")
-        what = f": nothing is retrieved for {them}" if complete else ", and left out"
-        found.append(f"{n_missing} of {count(n_judged, 'query', 'queries')} of the qrels {is_not} in the run{what}.")
+        effect = f": nothing is retrieved for {them}" if complete else ", and left out"
+        queries = count(n_judged, "query", "queries")
+        remarks.append(f"{n_missing} of {queries} of the qrels {is_not} in the run{effect}.")
     if n_unjudged:
         is_not = "is not" if n_unjudged == 1 else "are not"
-        found.append(f"{count(n_unjudged, 'query', 'queries')} of the run {is_not} in the qrels, and left out.")
-    return tuple(found)
+        remarks.append(f"{count(n_unjudged, 'query', 'queries')} of the run {is_not} in the qrels, and left out.")
+    return tuple(remarks)
 
 
 BY_ID = "by id, descending"  # as trec_eval
@@ -101,8 +102,8 @@ def by_rule(
     compared = {query: dict(zip(row, keys_of_numbers(list(row.values()), options.rule).tolist(), strict=True))
                 for query, row in scores.items()}  # fmt: skip
     ranked = {query: RULES[rule](row) for query, row in compared.items()}
-    places = {query: dict(zip(row, range(len(row), 0, -1), strict=True)) for query, row in ranked.items()}
+    distinct = {query: dict(zip(row, range(len(row), 0, -1), strict=True)) for query, row in ranked.items()}
     summary = SummaryOptions.checked(names, singletons, rel=options.rel)
-    run = RunTables.of(places, judged, options._replace(rule=EQUAL))
+    run = RunTables.of(distinct, judged, options._replace(rule=EQUAL))
     report = _report(run, run.profile(), summary)
     return {name: result.lower for name, result in report.items()}

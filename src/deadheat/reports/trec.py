@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -153,19 +153,19 @@ def _at(name: str, rel: float | None) -> str:
 
 def _counts(profile: TieProfile) -> dict[str, Int64]:
     """Return the values of `COUNTS` for each query."""
-    found = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
-    values = (np.ones(profile.n_query, dtype=np.int64), profile.n_ranked, profile.n_relevant, found)
+    returned = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
+    values = (np.ones(profile.n_query, dtype=np.int64), profile.n_ranked, profile.n_relevant, returned)
     return dict(zip(COUNTS, values, strict=True))
 
 
 def _utility(report: Report, name: str, rel: float | None, n_docs: int) -> Triple[Float64]:
     """Sum the numbers of (ir)relevant documents, retrieved or not, times their coefficients; no order changes it."""
     coefficients = [float(text) for text in name.split("_")[1].split(",")] if "_" in name else _UTILITY
-    _, ranked, relevant, found = _counts(at_level(report.profile, rel)).values()
-    parts = (found, ranked - found, relevant - found, n_docs + found - ranked - relevant)
+    _, ranked, relevant, returned = _counts(at_level(report.profile, rel)).values()
+    parts = (returned, ranked - returned, relevant - returned, n_docs + returned - ranked - relevant)
     total: Float64 = np.zeros(report.n_query)
-    for a, part in zip(coefficients, parts, strict=True):
-        total += a * part
+    for coefficient, part in zip(coefficients, parts, strict=True):
+        total += coefficient * part
     return Triple(total, total, total)
 
 
@@ -208,12 +208,12 @@ def _at_cutoffs(report: Report, name: str, cutoffs: Int64) -> Triple[Float64]:
     for cutoff in np.unique(cutoffs[defined]).tolist():
         some = np.flatnonzero(defined & (cutoffs == cutoff))
         if cutoff == 0:  # a share of R that is no document
-            for each in values:
-                each[some] = 0.0
+            for bound in values:
+                bound[some] = 0.0
             continue
-        found = measure_values.per_query(report.profile[some], measure.row.measure(cutoff, rel=measure.rel))
-        for all_values, each in zip(values, found, strict=True):
-            all_values[some] = each
+        of_some = measure_values.per_query(report.profile[some], measure.row.measure(cutoff, rel=measure.rel))
+        for bound, bound_of_some in zip(values, of_some, strict=True):
+            bound[some] = bound_of_some
     return Triple(*values)
 
 
@@ -251,8 +251,8 @@ def _ndcg_of_gains(report: Report, gains: str, rel: float | None) -> Triple[Floa
         raise InvalidValueError("ndcg", f"takes gains of whole grades, but got {gains} where some are not whole")
     if profile.tied_by_grade is None or profile.relevant_by_grade is None:
         return report["nDCG"].per_query  # of one grade, whose gain cancels out
-    grades, place = np.unique(new, return_inverse=True)
-    joined = np.equal.outer(place, np.arange(len(grades))).astype(np.int64)
+    grades, number = np.unique(new, return_inverse=True)
+    joined = np.equal.outer(number, np.arange(len(grades))).astype(np.int64)
     regraded = replace(
         profile, grades=grades.astype(np.int64), tied_by_grade=profile.tied_by_grade @ joined,
         relevant_by_grade=profile.relevant_by_grade @ joined,
@@ -261,15 +261,15 @@ def _ndcg_of_gains(report: Report, gains: str, rel: float | None) -> Triple[Floa
 
 
 _LARGEST_GAIN = 2**53
-_WITH_PARAMETERS: dict[str, Callable[[Report, str, float | None], Triple[Float64]]] = {
-    "11pt_avg": _average_precision_at,
-    "set_F": _weighted_f,
-    "ndcg": _ndcg_of_gains,
-}
-_MADE: dict[str, Callable[[Report, float, float | None], Triple[Float64]]] = {
+_MADE: dict[str, Callable[[Report, Any, float | None], Triple[Float64]]] = {  # of a cutoff
     "relative_P": _relative_precision,
     "Rprec_mult": _multiple,
     "Rndcg": _at_levels,
+}
+_WITH_PARAMETERS: dict[str, Callable[[Report, Any, float | None], Triple[Float64]]] = {  # of the text of these
+    "11pt_avg": _average_precision_at,
+    "set_F": _weighted_f,
+    "ndcg": _ndcg_of_gains,
 }
 
 
@@ -343,8 +343,8 @@ def trec_lines(
         ids = report.profile.query_ids or tuple(map(str, range(report.n_query)))
         for i in sorted(range(report.n_query), key=lambda i: ids[i].encode("utf-8", "surrogateescape")):
             for name, row in rows.items():
-                each = row.of_queries
-                value = Triple(*(float(end[i]) for end in each)) if isinstance(each, tuple) else int(each[i])
+                values = row.of_queries
+                value = Triple(*(float(end[i]) for end in values)) if isinstance(values, tuple) else int(values[i])
                 lines += [_line(name, ids[i], value, only)] if row.by_query else []
     if summary:
         lines += [f"{'runid':<22}\tall\t{run_id}"] if "runid" in named and run_id is not None else []
@@ -378,11 +378,11 @@ def _row(report: Report, name: str, n_docs: int) -> Row:
         values = report[_at(_GEOMETRIC[name], rel)].per_query
         lower, _, upper = (math.exp(exact_mean(np.log(np.maximum(each, _LEAST)))) for each in values)
         return Row(values, Triple(lower, lower if lower == upper else math.nan, upper), False)
-    if base in _MADE or (base in _PARAMETERS and name != base) or base == "utility":
-        if base in _MADE:
-            values = _MADE[base](report, cutoff, rel)
-        elif base == "utility":
+    if is_of_lines(name):
+        if base == "utility":
             values = _utility(report, name, rel, n_docs)
+        elif base in _MADE:
+            values = _MADE[base](report, cutoff, rel)
         else:
             values = _WITH_PARAMETERS[base](report, name.removeprefix(f"{base}_"), rel)
         return Row(values, exact_means(values))

@@ -23,17 +23,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
+from deadheat.reports.answer import Caution
+from deadheat.reports.statistics.settings import BOOTSTRAP as BOOTSTRAP
+from deadheat.reports.statistics.settings import METHODS as METHODS
+from deadheat.reports.statistics.settings import MOST_RESAMPLES as MOST_RESAMPLES
+from deadheat.reports.statistics.settings import StatisticsSettings
+from deadheat.reports.statistics.settings import level_between as level_between
 from deadheat.reports.tables import Table, notebook
-from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.lazy import require
 from deadheat.support.means import all_or_none, exact_mean
 from deadheat.support.triple import Triple
 
-BOOTSTRAP = ("percentile", "BCa")  # as SciPy names them
-METHODS = (*BOOTSTRAP, "t")
-
-MOST_RESAMPLES = 10**7  # beyond which no digit that anybody quotes changes, and a call takes hours
 FEW_CLASSES = 10  # below, an interval or a test over classes says less than it seems to
 UNITS = {"query": "queries", "class": "classes", "group": "groups", "item": "items"}
 _AT_ONCE = 1 << 18  # values drawn in one go, so that memory stays flat
@@ -103,16 +104,16 @@ class Intervals:
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     def within(self, least: float, most: float) -> Intervals:
-        """Return the intervals with ends cut to the possible means of the population; Student's t ignores these."""
+        """Return the intervals with ends limited to the possible means of the population; Student's t ignores these."""
         lower, expected, upper = (ends.within(least, most) for ends in (self.lower, self.expected, self.upper))
         return replace(self, lower=lower, expected=expected, upper=upper)
 
     def mirrored(self) -> Intervals:
         """Return the intervals for the means of the same values with the opposite sign."""
-        lower, expected, upper = (
+        upper, expected, lower = (
             Interval(0.0 - ends.high, 0.0 - ends.low) for ends in (self.lower, self.expected, self.upper)
         )
-        return replace(self, lower=upper, expected=expected, upper=lower)
+        return replace(self, lower=lower, expected=expected, upper=upper)
 
     def __str__(self) -> str:
         ends, notes = self._shown()
@@ -133,27 +134,6 @@ class Intervals:
         """Return the method and the units in a sentence, and the notes."""
         level, units = f"{100 * self.confidence_level:g} %", counted(self.n, self.unit)
         return [f"{level} {kind}: {self.method}, over {units}.", *self.notes]
-
-
-class Settings(NamedTuple):
-    """The settings of an interval."""
-
-    level: float
-    method: str
-    n_resamples: int
-    seed: int
-
-    @classmethod
-    def checked(
-        cls, confidence_level: float = 0.95, method: str = "t", n_resamples: int = 9999, seed: int = 0
-    ) -> Settings:
-        """Return the settings, or raise an error that names the argument."""
-        return cls(
-            method=checks.choice(method, METHODS, "method"),
-            n_resamples=checks.positive_integer(n_resamples, "n_resamples", MOST_RESAMPLES),
-            seed=checks.whole_number(seed, "seed"),
-            level=level_between(confidence_level),
-        )
 
 
 def mean_interval(
@@ -188,8 +168,6 @@ def mean_interval(
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is not as described.
     MissingPackageError
         Without SciPy, which the extra ``stats`` brings; ``"percentile"`` does without.
 
@@ -206,7 +184,7 @@ def mean_interval(
     >>> round((high - 5) / (10 / 3) ** 0.5, 4), low + high
     (3.1824, 10.0)
     """
-    settings = Settings.checked(confidence_level, method, n_resamples, seed)
+    settings = StatisticsSettings(confidence_level, method, n_resamples, seed)
     return _of_rows(defined(values, "values")[None], None, settings)[0]
 
 
@@ -288,7 +266,7 @@ def mean_intervals(
     >>> mean_intervals([0, 1], [0.5, 1], [1, 1]).upper
     Interval(low=1.0, high=1.0)
     """
-    chosen = Settings.checked(**settings)
+    chosen = StatisticsSettings(**settings)
     lengths = [len(np.atleast_1d(np.asarray(values))) for values in (lower, expected, upper)]
     if len(set(lengths)) != 1:
         raise InvalidValueError("lower, expected and upper", f"must be of one length, but have {lengths}")
@@ -303,7 +281,7 @@ def mean_intervals(
     if chosen.method == "percentile":  # of the same draws: they ascend with the values, whatever is rounded
         middle, best = middle.at_least(worst), best.at_least(worst).at_least(middle)
     unit = unit or ("query" if classes is None else "class")
-    return Intervals(worst, middle, best, chosen.level, chosen.method, n, unit, about_few(n, unit))
+    return Intervals(worst, middle, best, chosen.confidence_level, chosen.method, n, unit, about_few(n, unit))
 
 
 def standard_error(values: ArrayLike) -> float:
@@ -359,8 +337,8 @@ def normal_interval(
     if standard_error == 0:
         return Interval(float(mean), float(mean))
     law = stats.norm if degrees_of_freedom is None else stats.t(degrees_of_freedom)
-    reach = float(law.isf((1 - level) / 2)) * standard_error
-    return Interval(mean - reach, mean + reach)
+    margin = float(law.isf((1 - level) / 2)) * standard_error
+    return Interval(mean - margin, mean + margin)
 
 
 def welch_interval(
@@ -386,7 +364,7 @@ def welch_degrees(standard_errors: Sequence[float], sizes: Sequence[int]) -> flo
     return math.fsum(squares) ** 2 / math.fsum(parts) if any(parts) else math.inf
 
 
-def _of_rows(rows: Float64, weights: Float64 | None, settings: Settings) -> list[Interval]:
+def _of_rows(rows: Float64, weights: Float64 | None, settings: StatisticsSettings) -> list[Interval]:
     """Return an interval for the mean of each row (k, n), or for the ratio of its sum to that of the weights."""
     order = own_order(*rows) if weights is None else own_order(*rows, weights)
     rows, weights = rows[:, order], None if weights is None else weights[order]
@@ -399,23 +377,23 @@ def _of_rows(rows: Float64, weights: Float64 | None, settings: Settings) -> list
     return [interval for row in rows if (interval := intervals[row.tobytes()]) is not None]
 
 
-def _without_draws(row: Float64, weights: Float64 | None, settings: Settings) -> Interval | None:
+def _without_draws(row: Float64, weights: Float64 | None, settings: StatisticsSettings) -> Interval | None:
     """Return the interval of a row by Student's t, or one of width zero; None if it needs draws."""
     total = len(row) if weights is None else math.fsum(weights)
     mean = math.fsum(row) / total if total else math.nan
-    each = row if weights is None else row / weights
+    ratios = row if weights is None else row / weights
     if len(row) < 2 or math.isnan(mean):
         return NOTHING
-    if each.min() == each.max():
+    if ratios.min() == ratios.max():
         return Interval(mean, mean)
     if settings.method in BOOTSTRAP:
         return None
     if weights is not None:  # linearised
         row = (row - mean * weights) / (total / len(weights))
-    return normal_interval(mean, standard_error(row), settings.level, len(row) - 1)
+    return normal_interval(mean, standard_error(row), settings.confidence_level, len(row) - 1)
 
 
-def _bootstrap(rows: Float64, weights: Float64 | None, settings: Settings) -> list[Interval]:
+def _bootstrap(rows: Float64, weights: Float64 | None, settings: StatisticsSettings) -> list[Interval]:
     """Return the interval of each row, by the method "percentile" or "BCa"."""
     n, rng = rows.shape[1], np.random.default_rng(settings.seed)
 
@@ -436,10 +414,10 @@ def _bootstrap(rows: Float64, weights: Float64 | None, settings: Settings) -> li
             pieces.append(np.stack([(drawn * row).sum(axis=1) for row in distinct]) / n)
         else:
             pieces.append(ratio(rng.integers(0, n, (size, n)), axis=-1))
-    return percentiles(np.concatenate(pieces, axis=1), settings.level)
+    return percentiles(np.concatenate(pieces, axis=1), settings.confidence_level)
 
 
-def _bca(statistic: Callable[..., Float64], n: int, settings: Settings, rng: np.random.Generator) -> Any:
+def _bca(statistic: Callable[..., Float64], n: int, settings: StatisticsSettings, rng: np.random.Generator) -> Any:
     """Run SciPy's bias-corrected and accelerated bootstrap on the numbers of the units; NaN where it has no value."""
     stats = require("scipy.stats", "stats", "a bootstrap interval")
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
@@ -449,7 +427,7 @@ def _bca(statistic: Callable[..., Float64], n: int, settings: Settings, rng: np.
             statistic,
             n_resamples=settings.n_resamples,
             batch=max(1, _AT_ONCE // n),
-            confidence_level=settings.level,
+            confidence_level=settings.confidence_level,
             method="BCa",
             rng=rng,
         ).confidence_interval
@@ -467,29 +445,13 @@ def percentiles(values: Float64, level: float) -> list[Interval]:
     """
     shares = np.array([(1 - level) / 2, 1 - (1 - level) / 2])
     ordered, n = np.sort(values, axis=1), values.shape[1]
-    place = shares * n + (1 - shares)  # counted from 1
-    below, part = place // 1 - 1, place % 1
+    position = shares * n + (1 - shares)  # counted from 1
+    below, part = position // 1 - 1, position % 1
     near, far = (ordered[:, np.clip(rank, 0, n - 1).astype(np.int64)] for rank in (below, below + 1))
     return [Interval(*map(float, ends)) for ends in (1 - part) * near + part * far]
 
 
-# Checks, and what there is to say of the units
-
-
-def level_between(confidence_level: Any) -> float:
-    """Return a level as a float, checked to be strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> level_between(95)
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: confidence_level must lie strictly between 0 and 1, but is 95
-    """
-    level = checks.real_number(confidence_level, "confidence_level")
-    if not 0 < level < 1:
-        came = checks.shown(confidence_level)
-        raise InvalidValueError("confidence_level", f"must lie strictly between 0 and 1, but is {came}")
-    return level
+# Checks, and notes about the units
 
 
 def vector(values: ArrayLike, name: str) -> Float64:
@@ -558,4 +520,4 @@ def about_few(n: int, unit: str, where: str = "") -> tuple[str, ...]:
     if unit not in ("class", "group") or n >= FEW_CLASSES:
         return ()
     fewer = f"with fewer than about {FEW_CLASSES} neither intervals nor p-values can be trusted"
-    return (f"Only {counted(n, unit)}{where}: {fewer}.",)
+    return (Caution(f"Only {counted(n, unit)}{where}: {fewer}."),)

@@ -88,7 +88,7 @@ def tails(differences: Float64, scale: float, n_resamples: int, seed: int) -> li
 
 
 def pvalue(worst: Tail, best: Tail, alternative: str) -> float:
-    """Return the p-value from the tails of the differences that are worst and best for A; for one row, give it twice.
+    """Return the p-value from the tails of the differences that are worst and best for A (for one row, both the same).
 
     "greater" asks whether A is better than B, "less" whether it is worse, and "two-sided" is twice the smaller of the
     two. Swapping a set of units gives a sum at least as large as the one observed just when the differences of the set

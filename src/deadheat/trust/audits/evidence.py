@@ -271,7 +271,7 @@ def plain_sorts(task: Task, report: Report, summary: SummaryOptions, seed: int) 
     sampled = ranked.n_query < report.n_query
     means: dict[str, list[float]] = {}
     for name, rows in values.items():
-        means[name] = [ranked.averaging.mean(row) for row in rows]
+        means[name] = [ranked._averaging.mean(row) for row in rows]
         if sampled:
             every, some = report[name], ranked[name].expected
             means[name] = [min(max(every.expected + (m - some), every.lower), every.upper) for m in means[name]]
