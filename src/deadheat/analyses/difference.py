@@ -249,8 +249,8 @@ class Difference(PlainFloats):
     def _mean_intervals(self, rows: Sequence[Float64], test: PairedTest) -> Intervals:
         return mean_intervals(
             *rows, classes=self._classes, average=self.average, confidence_level=test.confidence_level,
-            method=test.method, n_resamples=test.n_resamples, seed=test.seed,
-        ).within(-1, 1)  # fmt: skip
+            method=test.method, n_resamples=test.n_resamples, seed=test.seed, within=(-1, 1),
+        )  # fmt: skip
 
     @cached_property
     def pvalue(self) -> float:

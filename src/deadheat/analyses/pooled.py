@@ -301,9 +301,7 @@ class Classification(Answer):
                 profile = Task.from_scores(keys[None], positive[None], threads=1).profile
                 profile = replace(profile, n_relevant=profile.n_relevant + len(items) - len(scored))
                 values.append(measured(profile, name)[0])
-        lower, expected, upper = (
-            percentiles(np.array(values).T, level) if n > 1 and values else [NOTHING] * 3
-        )
+        lower, expected, upper = percentiles(np.array(values).T, level) if n > 1 and values else [NOTHING] * 3
         unit = "item" if self._groups is None else "group"
         return Intervals(lower, expected, upper, level, settings.method, n, unit)
 
