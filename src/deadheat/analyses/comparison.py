@@ -16,15 +16,17 @@ import numpy as np
 from deadheat.analyses import gate as gates
 from deadheat.analyses.difference import COUNTS, ROUNDING, By, Difference, PairedTest
 from deadheat.analyses.gate import Gate, Rule
+from deadheat.analyses.sliced_comparison import SlicedComparison
 from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.inputs.samples import QueryLabels
 from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
+from deadheat.reports.slices import slices_of
 from deadheat.reports.statistics.intervals import UNITS, about_few, counted
 from deadheat.reports.tables import count, has_ties
 from deadheat.support import checks
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
@@ -91,8 +93,7 @@ class Comparison(Answer):
 
     def _difference(self, name: str) -> Difference:
         """Return A − B for each query of A; NaN where either has no value."""
-        a, of_other = self.a[name].per_query, self.b[name].per_query
-        b = Triple(*(np.append(row, np.nan)[self._place_in_b] for row in of_other))  # −1 is the last place
+        a, b = self._values_of_both(name)
         sizes = np.maximum(a.upper, b.upper)
 
         def minus(others: Iterable[Float64]) -> Triple[Float64]:
@@ -107,6 +108,52 @@ class Comparison(Answer):
             name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, self.by, minus(b), sizes,
             self._classes,
         )  # fmt: skip
+
+    def by_slice(self, column: QueryLabels) -> SlicedComparison:
+        """Return the comparison for each value of a column of the queries, such as question type or language.
+
+        Parameters
+        ----------
+        column : (n_query,) or dict
+            A value for each query of A, or ``{query_id: value}``.
+
+        Returns
+        -------
+        SlicedComparison
+            Units and tests stay what they are; p-values of slices are adjusted after Holm.
+
+        Notes
+        -----
+        For means over queries, the difference over all queries is the mean of those of the slices, weighted by their
+        sizes, so that B cannot be ahead in every slice and behind in all.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate, TieProfile
+        >>> hit, miss = [(0, 0, 1, 1)], [(1, 0, 1, 1)]
+        >>> rows = [hit, hit, hit, miss], [hit, miss, hit, hit]
+        >>> a, b = (evaluate(TieProfile.from_groups(each, n_ranked=[9] * 4), "Hit@1") for each in rows)
+        >>> slices = compare(a, b).by_slice(["one hop", "one hop", "two hops", "two hops"])
+        >>> slices["one hop"]["Hit@1"].expected, slices["two hops"]["Hit@1"].expected
+        (0.5, -0.5)
+        """
+        names, masks = slices_of(column, self.a.n_query, self.a.profile.query_ids)
+        whole = {row.name: row for row in self._shown()}
+        parts = {name: [self._restricted(row, mask) for mask in masks] for name, row in whole.items()}
+        return SlicedComparison(tuple(names), parts, whole)
+
+    def _restricted(self, whole: Difference, chosen: Bool) -> Difference:
+        """Return a difference over some queries of A; the others have no value."""
+        a, b = self._values_of_both(whole.name)
+        kept = chosen & ~np.isnan(whole.per_query.lower)
+        values = Triple(*(np.where(kept, row, np.nan) for row in whole.per_query))
+        of_a, of_b = (self.a._averaging.means(Triple(*(np.where(kept, x, np.nan) for x in side))) for side in (a, b))
+        return replace(whole, per_query=values, a=of_a, b=of_b, n_left_out=int(chosen.sum() - kept.sum()))
+
+    def _values_of_both(self, name: str) -> tuple[Triple[Float64], Triple[Float64]]:
+        """Return the values of A, and those of B for the queries of A; NaN for a query that B lacks."""
+        of_other = self.b[name].per_query
+        return self.a[name].per_query, Triple(*(np.append(row, np.nan)[self._place_in_b] for row in of_other))
 
     def false_discovery(self, *, worst_case: bool = False, method: Literal["bh", "by"] = "by") -> dict[str, float]:
         """Adjust the p-values of the measures in the table to control the false discovery rate.
@@ -179,7 +226,10 @@ class Comparison(Answer):
         >>> found.gate().passed, found.gate(0.01, "as_good").passed, found.gate(0.03, "as_good").passed
         (True, False, True)
         """
-        return gates.gate(self, margin, rule)
+        for report, name in zip((self.a, self.b), self.names, strict=True):
+            _require_answers(report, name)
+        one_out = self.test.resample == "class" and not (self.a.separate_gallery and self.b.separate_gallery)
+        return gates.gate(self._shown(), margin, rule, leave_one_out=one_out, cautions=self.cautions())
 
     def panels(self) -> list[Panel]:
         """Return one table with a row for each measure."""
@@ -304,6 +354,13 @@ class Comparison(Answer):
             "b": about(self.b),
             "measures": {name: self[name].to_dict() for name in self.measures},
         }
+
+
+def _require_answers(report: Report, name: str) -> None:
+    """Refuse a system that ranked nothing, or nothing that is judged: that is a failure and no result."""
+    for profile, what in ((report.profile, "something"), (report.judged, "something that is judged")):
+        if profile is not None and not profile.returned_set[0].any():
+            raise InvalidValueError(name, f"must rank {what} for some query, but ranks nothing of the kind for any")
 
 
 def about(report: Report) -> dict[str, Any]:

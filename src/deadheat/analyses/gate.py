@@ -1,26 +1,24 @@
 """Gates: may system B replace A? Three readings of "worse", each with its test, and the drop that the sample can show.
 
-In comes a `Comparison`; out goes a `Gate`, which is true where B passes.
+In come the differences of one or more measures, each with a value for every independent unit; out goes a `Gate`, which
+is true where B passes.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from deadheat.analyses.difference import ROUNDING, Difference
 from deadheat.errors import InvalidValueError
 from deadheat.reports.answer import Answer, Caution, Column, Panel
-from deadheat.reports.report import Report
 from deadheat.reports.statistics import margins
 from deadheat.reports.statistics.intervals import counted
 from deadheat.reports.statistics.permutation import holm
 from deadheat.reports.tables import p_value
 from deadheat.support import checks
-
-if TYPE_CHECKING:
-    from deadheat.analyses.comparison import Comparison
 
 Rule = Literal["drop", "worse", "as_good"]
 POWER = 0.8  # of the drop that is printed
@@ -36,7 +34,8 @@ class Gate(Answer):
 
     Attributes
     ----------
-    comparison : Comparison
+    differences : dict of str to Difference
+        By measure.
     rule : {"drop", "worse", "as_good"}
     margin : float
         The drop that is allowed, a fraction in [0, 1].
@@ -50,12 +49,17 @@ class Gate(Answer):
         The measures in which B does not pass.
     """
 
-    comparison: Comparison
+    differences: dict[str, Difference]
     rule: Rule
     margin: float
     pvalues: dict[str, float]
     detectable: dict[str, float]
-    failed: tuple[str, ...] = field(default=())
+    failed: tuple[str, ...]
+    _cautions: tuple[str, ...] = field(repr=False)
+
+    @property
+    def _first(self) -> Difference:
+        return next(iter(self.differences.values()))
 
     @property
     def passed(self) -> bool:
@@ -71,7 +75,7 @@ class Gate(Answer):
         least = "passing margin" if self.rule == "as_good" else "detectable drop"
         return [Panel([
             Column("measure", shown, "measure"),
-            Column("drop", [self.comparison[name].tested for name in shown], "fraction"),
+            Column("drop", [row.tested for row in self.differences.values()], "fraction"),
             Column("pvalue", list(self.pvalues.values()), "probability", "p", only="" if tests else "data"),
             Column("detectable", list(self.detectable.values()), "fraction", least, only="" if tests else "data"),
             Column("verdict", ["fails" if name in self.failed else "passes" for name in shown]),
@@ -79,21 +83,16 @@ class Gate(Answer):
 
     def facts(self) -> dict[str, Any]:
         """Return the rule and the decision."""
-        return {**self.facts_of("rule", "margin", "passed", "failed"), "by": self.comparison.by}
+        return {**self.facts_of("rule", "margin", "passed", "failed"), "by": self._first.by}
 
     def notes(self) -> list[str]:
         """Return the decision in a sentence, and what the sample can show."""
-        test = self.comparison.test
-        one_out = test.resample == "class" and not all(
-            report.separate_gallery for report in (self.comparison.a, self.comparison.b)
-        )
-        cautions = [Caution(_LEAVE_ONE_OUT)] if one_out and self.rule != "drop" else []
-        return [self.verdict(), *self._about_power(), *cautions, *map(Caution, self.comparison.cautions())]
+        return [self.verdict(), *self._about_power(), *map(Caution, self._cautions)]
 
     def verdict(self) -> str:
         """Return the decision, and why, in one sentence."""
-        (a, b), points = self.comparison.names, f"{100 * self.margin:g} points"
-        rows = [self.comparison[name] for name in self.failed or self.pvalues]
+        (a, b), points = self._first.names, f"{100 * self.margin:g} points"
+        rows = [self.differences[name] for name in self.failed or self.differences]
         drops = ", ".join(
             f"{row.name} by {100 * row.tested:.2f} points" + self._shown(self.pvalues[row.name]) for row in rows
         )
@@ -115,7 +114,7 @@ class Gate(Answer):
     def _about_power(self) -> list[str]:
         if self.rule == "drop":
             return []
-        units = counted(min(self.comparison[name].n_unit for name in self.pvalues), self.comparison.test.resample)
+        units = counted(min(row.n_unit for row in self.differences.values()), self._first.test.resample)
         listed = ", ".join(f"{100 * value:.2f} points of {name}" for name, value in self.detectable.items())
         what = {
             "worse": f"the smallest drop that is found in {100 * POWER:.0f} % of such samples",
@@ -124,20 +123,19 @@ class Gate(Answer):
         return [f"With {units}, {what}: {listed}."]
 
 
-def gate(comparison: Comparison, margin: float, rule: Rule) -> Gate:
-    """Return the decision on B: see `Comparison.gate`."""
+def gate(
+    rows: Sequence[Difference], margin: float, rule: Rule, *, leave_one_out: bool, cautions: Sequence[str]
+) -> Gate:
+    """Return the decision on B for some measures: see `Comparison.gate`."""
     margin = checks.real_number(margin, "margin", least=0)
     if margin > 1:
         raise InvalidValueError("margin", f"must be a fraction in [0, 1], but is {margin:g}")
     checks.choice(rule, get_args(Rule), "rule")
-    for report, name in zip((comparison.a, comparison.b), comparison.names, strict=True):
-        _require_answers(report, name)
-    rows = [comparison[name] for name in comparison.measures]
     for row in rows:
         if math.isnan(row.tested):
-            what = f"{comparison.by} values" if row.n_pair else "a value"
-            raise InvalidValueError(row.name, f"must have {what} in {' and '.join(comparison.names)} for some query")
-    alpha = comparison.test.alpha
+            what = f"{row.by} values" if row.n_pair else "a value"
+            raise InvalidValueError(row.name, f"must have {what} in {' and '.join(row.names)} for some query")
+    alpha = rows[0].test.alpha
     pvalues, detectable = _tests(rows, margin, rule, alpha)
     failed = tuple(
         row.name for row in rows if (
@@ -145,11 +143,12 @@ def gate(comparison: Comparison, margin: float, rule: Rule) -> Gate:
             pvalues[row.name] < alpha if rule == "worse" else not pvalues[row.name] < alpha
         )
     )  # fmt: skip
-    return Gate(comparison, rule, margin, pvalues, detectable, failed)
+    about = [_LEAVE_ONE_OUT] if leave_one_out and rule != "drop" else []
+    return Gate({row.name: row for row in rows}, rule, margin, pvalues, detectable, failed, (*about, *cautions))
 
 
 def _tests(
-    rows: list[Difference], margin: float, rule: Rule, alpha: float
+    rows: Sequence[Difference], margin: float, rule: Rule, alpha: float
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Return the p-values, and the drops or margins that such samples show, by measure."""
     if rule == "drop":
@@ -164,10 +163,3 @@ def _tests(
     })  # fmt: skip
     level = alpha / len(rows)
     return pvalues, {row.name: margin + margins.detectable_drop(row.drops, level, POWER) for row in rows}
-
-
-def _require_answers(report: Report, name: str) -> None:
-    """Refuse a system that ranked nothing, or nothing that is judged: that is a failure and no result."""
-    for profile, what in ((report.profile, "something"), (report.judged, "something that is judged")):
-        if profile is not None and not profile.returned_set[0].any():
-            raise InvalidValueError(name, f"must rank {what} for some query, but ranks nothing of the kind for any")
