@@ -199,7 +199,7 @@ class Leaderboard(Answer):
         open_ranks = [str(best) if best == worst else f"{best}-{worst}" for best, worst in self.rank_intervals.values()]
         first, *others = (
             Column(measure, [report[measure] for report in self.reports.values()], "fraction", shape="value",
-                   marks=[raised(self._letter[other] for other in self.ahead_of(name, measure)) for name in self])
+                   marks=[self._letters_behind(name, measure) for name in self])
             for measure in self.measures
         )  # fmt: skip
         return [Panel([
@@ -210,6 +210,16 @@ class Leaderboard(Answer):
             Column("", [self.interval(name).expected for name in self], "fraction", level, "interval"),
             *others,
         ], "each", key="", drawn=True)]  # fmt: skip
+
+    def _letters_behind(self, name: str, measure: str) -> str:
+        """Return the raised letters of the systems that this one is ahead of; of many, runs as first-last."""
+        numbers = [self._number[other] for other in self.ahead_of(name, measure)]
+        letters = list(self._letter.values())
+        if len(self) <= len(LETTERS):
+            return raised(letters[number] for number in numbers)
+        gaps = [0, *(i for i in range(1, len(numbers)) if numbers[i] > numbers[i - 1] + 1), len(numbers)]
+        runs = [numbers[i:j] for i, j in itertools.pairwise(gaps) if j > i]
+        return raised(letters[run[0]] + (f"-{letters[run[-1]]}" if len(run) > 1 else "") for run in runs)
 
     @cached_property
     def _letter(self) -> dict[str, str]:
