@@ -173,11 +173,11 @@ def _sizes(steps: Float64, better: Int64, worse: Int64) -> Float64:
 
 def _flips(n_unit: int, n_resamples: int, seed: int, at_once: int) -> Iterator[Float64]:
     """Yield signs of the units, 1 or -1, (at_once, n_unit) or fewer rows at a time: all of them, or random ones."""
-    at_once = max(1, min(at_once, _AT_ONCE // max(1, n_unit)))
     if tries_every_flip(n_unit, n_resamples):
         for start in range(0, 1 << n_unit, at_once):
             numbers = np.arange(start, min(start + at_once, 1 << n_unit))
             yield 1.0 - 2.0 * (numbers[:, None] >> np.arange(n_unit) & 1).astype(np.float64)
-    else:
-        for kept in permutation.random_bits(n_unit, n_resamples, at_once, seed):
-            yield 2.0 * kept.astype(np.float64) - 1.0
+    else:  # those of the paired test
+        for kept in permutation.random_bits(n_unit, n_resamples, seed):
+            for start in range(0, len(kept), at_once):
+                yield 2.0 * kept[start : start + at_once].astype(np.float64) - 1.0
