@@ -16,6 +16,7 @@ import deadheat as dh
 from deadheat import Report, TieProfile, compare, evaluate, leaderboard
 from deadheat.analyses.leaderboard import Leaderboard, _letters
 from deadheat.reports.statistics.permutation import holm
+from deadheat.reports.tables import raised
 
 # A query is (closer, tied): one relevant item, in a group of `tied` items behind `closer` others.
 Query = tuple[int, int]
@@ -44,22 +45,22 @@ def test_ranks_are_by_the_lower_bound_of_the_first_measure() -> None:
     # lower MRR: sure 1, even 11/12, torn 9/12, late 1/3
     assert list(result) == ["sure", "even", "torn", "late"]
     assert result.ranks == {"sure": 1, "even": 2, "torn": 3, "late": 4}
-    assert (result.measures, result.rank_by, len(result)) == (("MRR", "Hit@1"), "lower", 4)
+    assert (result.measures, result.by, len(result)) == (("MRR", "Hit@1"), "lower", 4)
     assert result["torn"]["MRR"].lower == 0.75
     # torn reaches 1 at best, which is more than even's 11/12, and no more than sure's
     assert result.could_swap == (("even", "torn"),)
-    assert list(board(rank_by="upper")) == ["sure", "torn", "even", "late"]
-    assert board(rank_by="upper").ranks == {"sure": 1, "torn": 1, "even": 3, "late": 4}
-    assert list(board(measures="Hit@1, MRR", rank_by="expected"))[:2] == ["sure", "even"]
+    assert list(board(by="upper")) == ["sure", "torn", "even", "late"]
+    assert board(by="upper").ranks == {"sure": 1, "torn": 1, "even": 3, "late": 4}
+    assert list(board(measures="Hit@1, MRR", by="expected"))[:2] == ["sure", "even"]
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(QUERIES, min_size=2, max_size=4), st.sampled_from(["lower", "expected", "upper"]))
-def test_swaps_are_what_some_tie_breaking_does(systems: list[list[Query]], rank_by: Any) -> None:
+def test_swaps_are_what_some_tie_breaking_does(systems: list[list[Query]], by: Any) -> None:
     """A mark stands at both systems of a swap, for the rank of either depends on ties, and nowhere else."""
     reports = {f"s{i}": report(queries) for i, queries in enumerate(systems)}
-    result = leaderboard(reports, rank_by=rank_by, n_resamples=9)
-    values = [getattr(result[name]["MRR"], rank_by) for name in result]
+    result = leaderboard(reports, by=by, n_resamples=9)
+    values = [getattr(result[name]["MRR"], by) for name in result]
     assert values == sorted(values, reverse=True)
     assert list(result.ranks.values()) == [1 + sum(other > value for other in values) for value in values]
     ends = [(result[name]["MRR"].lower, result[name]["MRR"].upper) for name in result]
@@ -181,6 +182,7 @@ def test_letters_are_distinct_for_any_number_of_systems() -> None:
         result = _letters(n)
         assert len(set(result)) == n
         assert len(set(map(len, result))) == 1
+        assert len(raised(result[:2])) == 2 * len(result[0]) + (len(result[0]) > 1)
 
 
 def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
@@ -191,8 +193,8 @@ def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
     result = leaderboard(reports)
     assert all(row[3] == "-" for row in result.tables()[0].rows)
     assert json.loads(result.to_json())["pairs"][0]["measures"]["mAP"]["pvalue"] is None
-    with pytest.raises(ValueError, match=r'^rank_by must be "lower" or "upper", because \'4\' has no expected values$'):
-        leaderboard(reports, rank_by="expected")
+    with pytest.raises(ValueError, match=r'^by must be "lower" or "upper", because \'4\' has no expected values$'):
+        leaderboard(reports, by="expected")
 
 
 def test_unknown_names_are_refused() -> None:

@@ -168,7 +168,8 @@ class Result(PlainFloats):
             method=DEFAULT_METHOD if method is None else method,
             n_resamples=n_resamples,
             seed=seed,
-        ).within(0, 1)
+            within=(0, 1),
+        )
         return replace(made, notes=made.notes + self._averaging.caveats(resample, labels))
 
     def summary(self, digits: int = DIGITS) -> str:
