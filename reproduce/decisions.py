@@ -121,15 +121,15 @@ def _board(board: Board, kind: str, n_board: int) -> tuple[float, float]:
     rng = np.random.default_rng([board.n_system, board.n_query, len(kind)])
     shift = np.where(np.arange(board.n_system) < board.n_system // 2, board.shift, 0.0)
     better = shift[:, None] > shift
-    wrong, found = 0, 0.0
+    wrong, letters = 0, 0.0
     for seed in range(n_board):
         drawn = rng.normal(size=board.n_query) + 0.5 * rng.normal(size=(board.n_system, board.n_query))
         drawn += shift[:, None]
         values = (drawn > 1).astype(np.float64) if kind == "hits" else 1 / np.ceil(1 + 9 / (1 + np.exp(2 * drawn)))
         significant = adjusted_pvalues(values, N_RESAMPLES, seed) < ALPHA
         wrong += bool((significant & ~better).any())
-        found += (significant & better).sum() / max(1, better.sum())
-    return wrong / n_board, found / n_board
+        letters += (significant & better).sum() / max(1, better.sum())
+    return wrong / n_board, letters / n_board
 
 
 _GATES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -180,7 +180,8 @@ class Difference(PlainFloats):
 
     def units_of(self, chosen: NDArray[np.bool_]) -> Float64:
         """Return the contributions of the independent units to the sum of tested differences of some queries."""
-        return self._of_units(getattr(self._tested, self.by)[None], chosen)[0][0]
+        sums: Float64 = self._of_units(getattr(self._tested, self.by)[None], chosen)[0][0]
+        return sums
 
     @property
     def drops(self) -> Drops:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from deadheat.analyses.comparison import BY, Comparison, about, compare
+from deadheat.analyses.comparison import BY, Comparison, about, compare, listed
 from deadheat.analyses.difference import By, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.answer import Answer, Caution, Column, Panel
@@ -29,7 +29,7 @@ from deadheat.support.triple import Triple
 Pair = tuple[str, str]
 
 _LISTED = 4  # pairs that are named below the table
-_WIDE = 0.1  # of a measure, from which on a system's own ties leave much open
+_WIDE = 0.1  # of a measure: a system whose own ties leave more undecided is named once
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +105,8 @@ class Leaderboard(Answer):
         The best is 1 + the number of systems that are significantly ahead of it, the worst is n − the number that it
         is significantly ahead of. All hold at once with probability `test.confidence_level`.
         """
-        found = joint.rank_intervals(self._joint(self.measures[0], self.by), self.test.alpha)
-        return dict(zip(self, found, strict=True))
+        ranks = joint.rank_intervals(self._joint(self.measures[0], self.by), self.test.alpha)
+        return dict(zip(self, ranks, strict=True))
 
     @cached_property
     def could_swap(self) -> tuple[Pair, ...]:
@@ -117,7 +117,7 @@ class Leaderboard(Answer):
 
     @cached_property
     def left_open(self) -> dict[str, float]:
-        """Systems whose ties leave at least 10 points of the first measure open, and how much; a fraction."""
+        """Systems whose ties leave 10 points or more of the first measure undecided, and how much; a fraction."""
         widths = {name: report[self.measures[0]].upper - report[self.measures[0]].lower for name, report in
                   self.reports.items()}  # fmt: skip
         return {name: width for name, width in widths.items() if width >= _WIDE}
@@ -245,10 +245,10 @@ class Leaderboard(Answer):
         """Return notes on the ranking measure, the letters and marks, and caveats; `explain` has the rest."""
         tied = any(has_ties(report[name]) for report in self.reports.values() for name in self.measures)
         values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
-        by = f"{BY[self.by]}, of " if tied else ""
+        by = f"{BY[self.by]} of " if tied else ""
         return [
             f"Ranked and tested by {by}{self.measures[0]}. Per cent; {values}; tests over {self._units()}.",
-            f"Raised letters: significantly ahead of that system (p < {self.test.alpha:g}, adjusted for all "
+            f"Raised letters: significantly ahead of that system (p < {self.test.alpha:g}, adjusted for "
             f"{count(len(self) * (len(self) - 1) // 2, 'pair', 'pairs')} by step-down max-T).",
             *self._about_ranks(),
             *self._about_expected(),
@@ -265,8 +265,8 @@ class Leaderboard(Answer):
         blocks = joint.inseparable_blocks(self._joint(self.measures[0], self.by), self.test.alpha)
         if not blocks:
             return ["Every pair of systems is separated."]
-        spans = ", ".join(f"{first + 1}-{last + 1}" for first, last in blocks)
-        return [f"Ranks that are not separable (no pair within them is significant): {spans}."]
+        spans = listed([f"{first + 1} to {last + 1}" for first, last in blocks])
+        return [f"Ranks {spans} are not separable: no pair within them is significantly different."]
 
     def _about_expected(self) -> list[str]:
         """Return a sentence that names pairs whose expected values are significantly the other way."""
@@ -285,7 +285,7 @@ class Leaderboard(Answer):
 
     def _about_open(self) -> list[str]:
         points = [f"{100 * width:.0f} points of {name}" for name, width in self.left_open.items()]
-        return [f"Ties leave much open: {'; '.join(_some(points))}."] if points else []
+        return [f"Ties leave undecided: {'; '.join(_some(points))}."] if points else []
 
     def _n_units(self) -> list[int]:
         """Return the number of units of each system's comparison with the first, by the measure that ranks."""
@@ -315,7 +315,8 @@ class Leaderboard(Answer):
         test = self.test
         return "\n".join([
             f"rank: by the {self.by} value of {self.measures[0]}; systems with one and the same value share one. "
-            "~ where the bounds of two systems overlap, so that their ties alone could put them in the other order.",
+            "~ where the bounds of two systems overlap, so that their ties alone could put them in the other order; a "
+            f"system whose own ties leave {100 * _WIDE:g} points or more undecided is named below instead.",
             "ranks: from 1 + the number of systems significantly ahead, to n less the number significantly behind. "
             f"With a confidence of {100 * test.confidence_level:g} %, the intervals of all systems hold at once.",
             "A number with [lower, upper] is the expected value over all tie-breakings, and what it is in the worst "
@@ -406,11 +407,12 @@ def leaderboard(
 
     Notes
     -----
-    **Ties:** two systems whose bounds overlap could change places by their ties alone; the table marks them.
+    **Ties:** two systems whose bounds overlap could change places by their ties alone. The table marks them, unless one
+    of the two has ties that leave 10 points or more undecided: that one is named once.
 
-    **Significance:** of all pairs, for each measure separately, by the worst-case p-values over all tie-breakings of
-    `Difference.pvalue_worst_case`, after Holm's correction. So the chance that any letter in a column of the table is
-    false is at most 1 − `confidence_level`, and no letter contradicts a rank by the same measure.
+    **Significance:** of all pairs, for each measure separately, by sign flips that all pairs share, adjusted by the
+    step-down max-T (`deadheat.reports.statistics.joint`). So the chance that any letter in a column of the table is
+    false is at most 1 − `confidence_level`, for any number of systems.
 
     Examples
     --------

@@ -69,13 +69,17 @@ class SlicedComparison(Answer):
             Column("", [*(row.tested_interval for row in slices), NOTHING, whole.tested_interval], "fraction", level,
                    "interval"),
             Column("pvalue", [*self.pvalues[measure].values(), float("nan"), whole.pvalue], "probability", "p"),
-        ], key=measure, by_name=False, of=("measure", measure))  # fmt: skip
+        ], key="", by_name=False, part=("measure", measure))  # fmt: skip
+
+    def facts(self) -> dict[str, Any]:
+        """Return the rows of the tables by measure."""
+        return {"measures": {measure: self._panel(measure).content() for measure in self.differences}}
 
     def notes(self) -> list[str]:
         """Return how slices are tested, and cautions about few units."""
-        found = {
+        intervals = {
             name: row.interval() for name, row in zip(self.names, next(iter(self.differences.values())), strict=True)
         }
         slices = count(len(self.names), "slice", "slices")
         other = [OTHER_WEIGHTS] if next(iter(self.whole.values())).average == "class" else []
-        return [f"p of the slices after Holm for {slices}; intervals each by itself.", *other, *few_units(found)]
+        return [f"p of the slices after Holm for {slices}; intervals each by itself.", *other, *few_units(intervals)]

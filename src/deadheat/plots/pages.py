@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.analyses.collisions import Collisions, CollisionTable
-from deadheat.analyses.comparison import Comparison, compare
+from deadheat.analyses.comparison import BY, Comparison, compare
 from deadheat.analyses.confidence.rejecting import RejectCurve, error_reject_curve
 from deadheat.analyses.difference import Difference
 from deadheat.engine.profiles.parts import in_parts
@@ -184,25 +184,29 @@ def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
             return f"{name} is {value(result, digits)} %, and no tie affects it."
         return f"{name} is {value(result, digits)} %: ties leave {width} points open."
     found, (a, b) = comparison[name], comparison.names
-    pvalue = found.pvalue_worst_case if math.isnan(found.pvalue) else found.pvalue
-    p = f"p = {pvalue:.2g}"
+    p, form = f"p = {found.pvalue:.2g}", decimals(digits)
+    values = f" by {BY[found.by]}" if has_ties(found) else ""
+    if math.isnan(found.tested):
+        return f"{name}{values} is undefined."
     if found.ahead is None:
-        return f"No significant difference in {name} ({a} − {b}: {value(found, digits)} points, {p})."
+        points = number(100 * found.tested, form)
+        return f"No significant difference in {name}{values} ({a} − {b}: {points} points, {p})."
     first, last = (a, b) if found.ahead == "A" else (b, a)
-    by = value(found if found.ahead == "A" else Triple(-found.upper, -found.expected, -found.lower), digits)
     certain = ", whatever the ties do" if found.ahead == found.ahead_worst_case else ", but not for every tie-breaking"
-    return f"{first} is ahead of {last} in {name} by {by} points{certain if has_ties(found) else ''} ({p})."
+    points = f"{number(100 * abs(found.tested), form)} points{values}{certain if values else ''}"
+    return f"{first} is ahead of {last} in {name} by {points} ({p})."
 
 
 def _order(comparison: Comparison, digits: int) -> str:
-    """Rank the two reports by the lower bound of the first measure, in one sentence."""
+    """Rank the two reports by the tested value of the first measure, in one sentence."""
     found, form = comparison[next(iter(comparison))], decimals(digits)
-    ranked = sorted(zip((found.a.lower, found.b.lower), comparison.names, strict=True), key=lambda pair: -pair[0])
+    scores = getattr(found.a, found.by), getattr(found.b, found.by)
+    ranked = sorted(zip(scores, comparison.names, strict=True), key=lambda pair: -pair[0])
     (most, first), (least, last) = ranked
     if not most > least:
-        return f"By the lower bound of {found.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
-    shown = (f"{name} ({number(100 * lower, form)} %)" for lower, name in ((most, first), (least, last)))
-    return f"By the lower bound of {found.name}, {' ranks before '.join(shown)}."
+        return f"By {BY[found.by]} of {found.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
+    shown = (f"{name} ({number(100 * score, form)} %)" for score, name in ((most, first), (least, last)))
+    return f"By {BY[found.by]} of {found.name}, {' ranks before '.join(shown)}."
 
 
 def _cards(report: Report, comparison: Comparison | None, system: str, digits: int) -> list[dict[str, Any]]:
@@ -214,7 +218,7 @@ def _cards(report: Report, comparison: Comparison | None, system: str, digits: i
         if comparison is not None and system == comparison.names[1] and name in comparison:
             found = comparison[name]
             side = {"A": "worse", "B": "better", None: "same"}[found.ahead]
-            change = abs(found.expected if found.expected == found.expected else (found.lower + found.upper) / 2)
+            change = abs(found.tested)
             points = "no significant change" if side == "same" else f"{number(100 * change, decimals(digits))} {side}"
             card["change"] = {"side": side, "text": points}
         cards.append(card)

@@ -82,7 +82,7 @@ class Slices(Answer):
         ]
         for measure, results in self.results.items():
             whole = self.whole[measure]
-            ends = [*(found.expected for found in self.intervals[measure]), NOTHING,
+            ends = [*(each.expected for each in self.intervals[measure]), NOTHING,
                     whole.interval(**self._settings).expected]  # fmt: skip
             columns += [
                 Column(measure, [*results, self.macro[measure], whole], "fraction", shape="value"),
@@ -92,9 +92,9 @@ class Slices(Answer):
 
     def notes(self) -> list[str]:
         """Return the number of slices, the level of the intervals, and cautions about few units."""
-        found = next(iter(self.intervals.values()))
-        level = f"{100 * found[0].confidence_level:g} %"
-        few = few_units(dict(zip(self.names, found, strict=True)))
+        intervals = next(iter(self.intervals.values()))
+        level = f"{100 * intervals[0].confidence_level:g} %"
+        few = few_units(dict(zip(self.names, intervals, strict=True)))
         other = [OTHER_WEIGHTS] if self._average == "class" else []
         return [f"{count(len(self.names), 'slice', 'slices')}; {level} intervals, each by itself.", *other, *few]
 

@@ -44,15 +44,15 @@ def by_enumeration(values: list[list[int]]) -> dict[tuple[int, int], Fraction]:
 
 @given(GRID)
 def test_adjusted_p_values_are_those_of_every_flip(values: list[list[int]]) -> None:
-    found = adjusted_pvalues(np.array(values, dtype=np.float64), 9999, 0)
+    adjusted = adjusted_pvalues(np.array(values, dtype=np.float64), 9999, 0)
     expected = by_enumeration(values)
     observed = np.array(values).sum(axis=1)
     for i, j in itertools.permutations(range(len(values)), 2):
         if observed[i] > observed[j]:  # the others are not rejected at any level that anybody uses
             ties = [pair for pair in expected if expected[pair] == expected[i, j]]
-            assert found[i, j] == expected[i, j] or len(ties) > 1
+            assert adjusted[i, j] == expected[i, j] or len(ties) > 1
         else:
-            assert found[i, j] == 1 or observed[i] == observed[j]
+            assert adjusted[i, j] == 1 or observed[i] == observed[j]
 
 
 def test_of_two_systems_it_is_the_two_sided_sign_flip_test() -> None:

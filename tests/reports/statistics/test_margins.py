@@ -87,11 +87,11 @@ def test_the_printed_drop_and_margin_have_their_power(draw: Callable[..., np.nda
     rng = np.random.default_rng(4)
     noise = [drops(draw(rng, 0.0)) for _ in range(100)]
     drop, margin = (np.mean([of(each, ALPHA) for each in noise]) for of in (detectable_drop, passing_margin))
-    found = np.mean([
+    power = np.mean([
         larger_pvalue(drops(draw(rng, drop)), 0.0, n_resamples=499, seed=seed) < ALPHA for seed in range(600)
     ])  # fmt: skip
     passed = np.mean([smaller_pvalue(drops(draw(rng, 0.0)), margin) < ALPHA for _ in range(600)])
-    assert 0.75 <= found <= 0.85
+    assert 0.75 <= power <= 0.85
     assert 0.75 <= passed <= 0.85
 
 

@@ -89,7 +89,7 @@ def adjusted_pvalues(values: Float64, n_resamples: int, seed: int) -> Float64:
 
 
 def rank_intervals(pvalues: Float64, alpha: float) -> list[RankInterval]:
-    """Return the ranks that are left open for each system, simultaneously for all, from the adjusted p-values.
+    """Return the ranks that the adjusted p-values do not exclude for each system, simultaneously for all.
 
     The best rank is 1 + the number of systems significantly better, the worst is n − the number significantly worse.
 
