@@ -392,7 +392,9 @@ def test_dictionary_and_columns() -> None:
         "exact": True, "winner": "A", "ahead": None, "ahead_worst_case": None,
         "n_pair": 5, "n_left_out": 1, "n_unit": 5,
     }  # fmt: skip
-    assert content["cautions"] == ["Only 5 queries: with fewer than about 6 neither intervals nor p-values can be trusted."]
+    assert content["cautions"] == [
+        "Only 5 queries: with fewer than about 6 neither intervals nor p-values can be trusted."
+    ]
     assert (content["test"]["n_resamples"], content["names"]) == (9999, ["A", "B"])
     columns = comparison.columns()
     assert {name: columns[name][0] for name in (*values, *counts)} == {**values, **counts}

@@ -151,8 +151,7 @@ class Difference(PlainFloats):
     def tested_interval(self) -> Interval:
         """The interval for the mean difference that is tested."""
         flipped = self.tested < 0  # as comparing B with A draws it
-        row = getattr(self._tested, self.by)
-        row = 0.0 - row if flipped else row
+        row = 0.0 - self.per_tested if flipped else self.per_tested
         ends = self._mean_intervals([row] * 3, self._settings_of_interval).lower
         return Interval(0.0 - ends.high, 0.0 - ends.low) if flipped else ends
 

@@ -11,7 +11,7 @@ from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.slices import OTHER_WEIGHTS, few_units, macro_mean
 from deadheat.reports.statistics.intervals import NOTHING
 from deadheat.reports.statistics.permutation import holm
-from deadheat.reports.tables import count
+from deadheat.reports.tables import count, plain
 from deadheat.support.caching import cached_property
 
 
@@ -72,8 +72,15 @@ class SlicedComparison(Answer):
         ], key="", by_name=False, part=("measure", measure))  # fmt: skip
 
     def facts(self) -> dict[str, Any]:
-        """Return the rows of the tables by measure."""
-        return {"measures": {measure: self._panel(measure).content() for measure in self.differences}}
+        """Return the differences of each slice, with their adjusted p-values, and those of all queries, by measure."""
+        of_slices = [
+            {"slice": plain(name), "measures": {
+                measure: {**rows[i].to_dict(), "pvalue_adjusted": plain(self.pvalues[measure][name])}
+                for measure, rows in self.differences.items()
+            }}
+            for i, name in enumerate(self.names)
+        ]  # fmt: skip
+        return {"slices": of_slices, "measures": {name: row.to_dict() for name, row in self.whole.items()}}
 
     def notes(self) -> list[str]:
         """Return how slices are tested, and cautions about few units."""

@@ -19,7 +19,7 @@ from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.breakdown import plain_label
 from deadheat.reports.result import Result
 from deadheat.reports.statistics.intervals import NOTHING, about_few
-from deadheat.reports.tables import count
+from deadheat.reports.tables import count, plain
 from deadheat.support.arrays import Bool
 from deadheat.support.caching import cached_property
 from deadheat.support.triple import Triple
@@ -88,7 +88,18 @@ class Slices(Answer):
                 Column(measure, [*results, self.macro[measure], whole], "fraction", shape="value"),
                 Column(f"{measure}_interval", ends, "fraction", f"{measure}, interval", "interval"),
             ]
-        return [Panel(columns, "each", key="slices", by_name=False)]
+        return [Panel(columns, "each", key="")]
+
+    def facts(self) -> dict[str, Any]:
+        """Return the means of each slice with their intervals, and those of all queries, by measure."""
+        of_slices = [
+            {"slice": plain(name), "n_query": self.sizes[i], "measures": {
+                measure: {**_ends(rows[i]), "interval": plain(self.intervals[measure][i].expected)}
+                for measure, rows in self.results.items()
+            }}
+            for i, name in enumerate(self.names)
+        ]  # fmt: skip
+        return {"slices": of_slices, "measures": {name: _ends(result) for name, result in self.whole.items()}}
 
     def notes(self) -> list[str]:
         """Return the number of slices, the level of the intervals, and cautions about few units."""
@@ -97,6 +108,10 @@ class Slices(Answer):
         few = few_units(dict(zip(self.names, intervals, strict=True)))
         other = [OTHER_WEIGHTS] if self._average == "class" else []
         return [f"{count(len(self.names), 'slice', 'slices')}; {level} intervals, each by itself.", *other, *few]
+
+
+def _ends(result: Result) -> dict[str, float | None]:
+    return {end: plain(getattr(result, end)) for end in Triple._fields}
 
 
 def few_units(intervals: Mapping[Any, Any]) -> list[Caution]:

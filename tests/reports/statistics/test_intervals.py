@@ -314,7 +314,9 @@ def test_few_classes_are_said_with_the_interval() -> None:
     said = "Only 9 classes: with fewer than about 10 neither intervals nor p-values can be trusted."
     assert str(few).splitlines()[-1] == said
     assert mean_intervals(*rows, classes=np.arange(20) % 10).notes == mean_intervals(*rows).notes == ()
-    assert mean_intervals([0] * 5, [0] * 5, [0] * 5).notes == (said.replace("9 classes", "5 queries").replace("10", "6"),)
+    assert mean_intervals([0] * 5, [0] * 5, [0] * 5).notes == (
+        said.replace("9 classes", "5 queries").replace("10", "6"),
+    )
 
 
 def test_intervals_as_people_read_them() -> None:
