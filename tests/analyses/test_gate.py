@@ -99,7 +99,9 @@ def test_it_says_why_and_what_so_many_queries_show() -> None:
     assert worse.verdict() == (
         "B is significantly worse than A: Hit@1 by 20.00 points (p = 0.0439), where 5 points are allowed."
     )
-    assert good.verdict().startswith("B passes: no measure is shown to fall by more than 5 points from A (Hit@1 by 2.50")
+    assert good.verdict().startswith(
+        "B passes: no measure is shown to fall by more than 5 points from A (Hit@1 by 2.50"
+    )
     assert drop.verdict() == "B passes: no measure falls by more than 5 points from A (Hit@1 by 2.50 points)."
     assert len(drop.notes()) == 1, "nothing is tested, and no power is printed"
     least = 100 * good.detectable["Hit@1"]
@@ -111,7 +113,12 @@ def test_it_says_why_and_what_so_many_queries_show() -> None:
     assert "is not shown to be as good as A: Hit@1 by 0.00 points" in gate(2, 2, 200, 0.005, "as_good").verdict()
     assert [row[-1] for row in worse.tables()[0].rows] == ["fails"]
     content = worse.to_dict()
-    assert (content["rule"], content["passed"], content["failed"], content["by"]) == ("worse", False, ["Hit@1"], "lower")
+    assert (content["rule"], content["passed"], content["failed"], content["by"]) == (
+        "worse",
+        False,
+        ["Hit@1"],
+        "lower",
+    )
 
 
 def test_a_level_of_its_own() -> None:
@@ -144,7 +151,9 @@ def test_a_system_that_ranked_nothing_or_nothing_judged_is_an_error(tmp_path: Pa
     assert compare(full, full).gate()
     for new, rule in ((unjudged, "something that is judged"), (empty, "something")):
         for margin, reading in product((0.0, 1.0), ("worse", "drop", "as_good")):
-            with pytest.raises(ValueError, match=f"^new must rank {rule} for some query, but ranks nothing of the kind"):
+            with pytest.raises(
+                ValueError, match=f"^new must rank {rule} for some query, but ranks nothing of the kind"
+            ):
                 compare(full, new, names=("old", "new")).gate(margin, reading)  # type: ignore[arg-type]
 
 

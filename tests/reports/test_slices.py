@@ -88,7 +88,11 @@ def test_slices_of_a_comparison_are_tested_over_the_same_units() -> None:
         for measure in ("MRR", "Hit@1"):
             part, other = slices[name][measure], alone[measure]
             assert (part.lower, part.expected, part.upper) == (other.lower, other.expected, other.upper)
-            assert (part.pvalue, part.n_pair, part.tested_interval) == (other.pvalue, other.n_pair, other.tested_interval)
+            assert (part.pvalue, part.n_pair, part.tested_interval) == (
+                other.pvalue,
+                other.n_pair,
+                other.tested_interval,
+            )
     pvalues = {name: slices[name]["MRR"].pvalue for name in "xy"}
     assert slices.pvalues["MRR"] == holm(pvalues)
     assert slices.whole["MRR"].pvalue == whole["MRR"].pvalue

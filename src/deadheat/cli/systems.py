@@ -80,7 +80,7 @@ QRELS = (
     *JUDGING,
 )
 TESTING = (
-    option("Statistics", "--by", type=Choices(get_args(By)), default="lower",
+    option("Statistics", "--by", type=click.Choice(get_args(By)), default="lower",
         help="Rank and test by the lower bounds of all systems, which are guaranteed, the expected values or the upper "
         "bounds."),
     shared.RESAMPLE,
@@ -118,7 +118,7 @@ _OF_RUNS = {"qrels", *_JUDGING}
         EXPLAIN,
         shared.html("Write a report about A, compared with B."),
         option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B does not pass, by --gate and --margin."),
-        option("Run", "--gate", type=Choices(get_args(Rule)), needs="fail_if_worse",
+        option("Run", "--gate", type=click.Choice(get_args(Rule)), needs="fail_if_worse",
             help="With --fail-if-worse, fail B if a measure is shown to fall by more than --margin (worse), falls by "
             "more (drop, without a test), or is not shown to fall by less (as_good). Default: worse."),
         option("Run", "--margin", type=REAL, needs="fail_if_worse", metavar="POINTS",
