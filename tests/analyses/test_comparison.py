@@ -337,7 +337,8 @@ def test_text() -> None:
         "Hit@1 50.00 [40.00, 60.00] 30.00 [20.00, 40.00] 20.00 [0.00, 40.00] 20.00 [-80.00, 100.00] 1.0000 1.0000",
         "",
         "Per cent; expected [lower, upper] over all tie-breakings. 5 queries in pairs; 1 without a value in new or old "
-        "left out. Tests and intervals are over queries, by the lower bounds.",
+        "left out.",
+        "Tests and intervals are over queries, by the lower bounds.",
         "No significant difference in MRR and Hit@1 (p < 0.05).",
         "Only 5 queries: with fewer than about 6 neither intervals nor p-values can be trusted.",
     ]
@@ -351,7 +352,8 @@ def test_a_number_that_ties_do_not_change_stands_alone() -> None:
         "measure (%) A B A - B 95 % interval p",
         "MRR 100.00 50.00 50.00 [-18.89, 72.96] 0.0156",
         "",
-        "Per cent. 6 queries in pairs. Tests and intervals are over 6 classes.",
+        "Per cent. 6 queries in pairs.",
+        "Tests and intervals are over 6 classes.",
         "A is ahead in MRR (p < 0.05).",
         "Only 6 classes: with fewer than about 10 neither intervals nor p-values can be trusted.",
     ]

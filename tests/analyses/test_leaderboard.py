@@ -188,8 +188,8 @@ def test_text() -> None:
         "c torn 3 2-3 87.50 [75.00, 100.00]ᵈ [79.17, 95.83] 75.00 [50.00, 100.00]",
         "d late 4 4 33.33 [24.51, 50.98] 0.00",
         "",
-        "Ranked and tested by the lower bounds of MRR. Per cent; expected [lower, upper] over all tie-breakings; tests "
-        "over 12 classes.",
+        "Ranked and tested by the lower bounds of MRR; tests over 12 classes.",
+        "Per cent; expected [lower, upper] over all tie-breakings.",
         "Raised letters: significantly ahead of that system (p < 0.05, adjusted for 6 pairs by step-down max-T).",
         "Ranks 1 to 2 and 2 to 3 are not separable: no pair within them is significantly different.",
         "Ties leave undecided: 25 points of torn.",
@@ -200,8 +200,9 @@ def test_text() -> None:
     for part in ("rank: by the lower value of MRR", "adjusted by step-down max-T", "9999 resamples"):
         assert part in board().explain()
     certain = leaderboard({name: report(SYSTEMS[name]) for name in ("sure", "late")})
-    assert lines(certain)[-3:] == [
-        "Ranked and tested by MRR. Per cent; no tie changes any value; tests over 12 classes.",
+    assert lines(certain)[-4:] == [
+        "Ranked and tested by MRR; tests over 12 classes.",
+        "Per cent; no tie changes any value.",
         "Raised letters: significantly ahead of that system (p < 0.05, adjusted for 1 pair by step-down max-T).",
         "Every pair of systems is separated.",
     ]

@@ -56,15 +56,17 @@ class Leaderboard(Answer):
     >>> labels = np.repeat(np.arange(20), 5)
     >>> points = rng.normal(size=(20, 8))[labels] + 0.7 * rng.normal(size=(100, 8))
     >>> files = {"float32": points, "rounded": np.rint(points), "half": points[:, :4]}
-    >>> reports = {name: dh.evaluate(rows, labels, measures="mAP, Hit@1") for name, rows in files.items()}
+    >>> reports = {name: dh.evaluate(rows, labels, measures="mAP") for name, rows in files.items()}
     >>> print(dh.leaderboard(reports))
-    system      rank                mAP (%)   95 % interval              Hit@1 (%)
-    a  float32     1                 62.29ᶜ  [52.45, 71.73]                 66.00ᶜ
-    b  rounded     2  57.42 [56.63, 58.23]ᶜ  [48.05, 66.40]  65.00 [63.00, 67.00]
-    c  half        3                 44.54   [34.80, 54.04]                 45.00
+    system      rank  ranks (95 %)                 mAP (%)   95 % interval
+    a  float32     1             1                 62.29ᵇᶜ  [51.61, 72.59]
+    b  rounded     2             2  57.42 [56.63, 58.23]ᶜ   [47.15, 67.40]
+    c  half        3             3                 44.54    [33.87, 54.96]
     <BLANKLINE>
-    Ranked by the lower bound of mAP. Per cent; expected [lower, upper] over all tie-breakings; tests over 20 classes.
-    Raised letters: significantly ahead of that system, whatever the ties do (p < 0.05, Holm's correction for 3 pairs).
+    Ranked and tested by the lower bounds of mAP; tests over 20 classes.
+    Per cent; expected [lower, upper] over all tie-breakings.
+    Raised letters: significantly ahead of that system (p < 0.05, adjusted for 3 pairs by step-down max-T).
+    Every pair of systems is separated.
     """
 
     reports: dict[str, Report]
@@ -247,7 +249,8 @@ class Leaderboard(Answer):
         values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
         by = f"{BY[self.by]} of " if tied else ""
         return [
-            f"Ranked and tested by {by}{self.measures[0]}. Per cent; {values}; tests over {self._units()}.",
+            f"Ranked and tested by {by}{self.measures[0]}; tests over {self._units()}.",
+            f"Per cent; {values}.",
             f"Raised letters: significantly ahead of that system (p < {self.test.alpha:g}, adjusted for "
             f"{count(len(self) * (len(self) - 1) // 2, 'pair', 'pairs')} by step-down max-T).",
             *self._about_ranks(),
