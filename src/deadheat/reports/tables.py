@@ -27,8 +27,8 @@ _FINEST = 6  # decimals up to which lower and upper are printed differently wher
 _MARKDOWN = re.compile(r"[\\`*|]|(?<![^\W_])_|_(?![^\W_])|(?<=\])(?=[(\[:])|<(?=[a-zA-Z/!?])|&(?=#?\w+;)")
 LETTERS = "abcdefghijklmnoprstuvwxyz"  # Unicode has no raised q that fonts know
 _RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
-_UP, _DOWN = str.maketrans(LETTERS, _RAISED), str.maketrans(_RAISED, LETTERS)
-_RAISED_TEXT = re.compile(f"[{_RAISED}]+(?:,[{_RAISED}]+)*")
+_UP, _DOWN = str.maketrans(LETTERS + "-", _RAISED + "⁻"), str.maketrans(_RAISED + "⁻", LETTERS + "-")
+_RAISED_TEXT = re.compile(f"[{_RAISED}⁻]+(?:,[{_RAISED}⁻]+)*")
 _LATEX = str.maketrans({
     **{character: f"\\{character}" for character in "&%$#_{}"}, "\\": r"\textbackslash{}", "~": r"\textasciitilde{}",
     "^": r"\^{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",

@@ -290,7 +290,7 @@ def test_a_report_says_what_is_not_known() -> None:
     assert "this affects no value shown" in str(dh.evaluate(cut(), "P@1"))
     assert "not returned" not in str(dh.evaluate(cut()[1:], "mAP"))
     with pytest.raises(ValueError, match="has no expected values"):
-        dh.leaderboard({"a": report, "b": report}, measures=["mAP"], rank_by="expected")
+        dh.leaderboard({"a": report, "b": report}, measures=["mAP"], by="expected")
 
 
 def test_a_report_says_that_it_needs_more_neighbors() -> None:
