@@ -54,12 +54,14 @@ class Table(NamedTuple):
     """A table of text cells; the first column is flush left, the others flush right.
 
     Labels, ids and names may be anything: unprintable characters are escaped, and a long cell loses its middle.
-    HTML also draws the `bounds` of each row, where there are any: lower to upper, and expected, from 0 to 100 %.
+    HTML also draws the `bounds` of each row, where there are any: lower to upper, and expected, from 0 to 100 %. `notes`
+    go below the tables of a result.
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     bounds: Sequence[Any] = ()
+    notes: Sequence[str] = ()
 
     def to_text(self) -> str:
         """Return the table as lines of plain text."""
