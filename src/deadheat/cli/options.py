@@ -129,7 +129,9 @@ RESAMPLE = option(
     help="Draw these as independent units. Default: class for leave one out, else query.",
 )  # fmt: skip
 INTERVAL = option(
-    "Statistics", "--interval", is_flag=True,
+    "Statistics",
+    "--interval",
+    is_flag=True,
     help="Show a 95 % interval of each measure too, over ties and the drawing of queries or classes.",
 )
 LEVEL = option(

@@ -51,8 +51,8 @@ class Report(Answer, ByName[Result]):
 
     `to_text`, `to_markdown` and `to_latex` take ``digits=``, the decimals to show. With ``std=True`` these, `to_dict`,
     `to_json`, `to_pandas`, `to_polars` and `to_arrow` also hold the standard deviation of each mean over random
-    tie-breaking. With ``interval=True``, or settings of `Result.interval` (``interval={"confidence_level": 0.9}``), they
-    hold an interval over ties and sampling: from the low end for the lower bound to the high end for the upper bound.
+    tie-breaking. With ``interval=True``, or settings of `Result.interval` (``interval={"resample": "query"}``), they
+    hold an interval over ties and sampling, from the low end for the lower bound to the high end for the upper.
 
     Attributes
     ----------
@@ -511,13 +511,7 @@ class Report(Answer, ByName[Result]):
 
 
 def scalar_name(measure: str) -> str:
-    """Return the name of a measure for loggers that take letters, digits, ``_``, ``.`` and ``-``.
-
-    Examples
-    --------
-    >>> scalar_name("mAP(over='hits',rel=2)@10"), scalar_name("AUC(rel=0.5)")
-    ('mAP_over_hits_rel_2_at_10', 'AUC_rel_0.5')
-    """
+    """Return the name of a measure for loggers: ``Hit_at_1``, by the rule of `Report.scalars`."""
     return _NOT_IN_SCALARS.sub("_", measure.replace("@", "_at_")).strip("_")
 
 

@@ -54,8 +54,8 @@ class Table(NamedTuple):
     """A table of text cells; the first column is flush left, the others flush right.
 
     Labels, ids and names may be anything: unprintable characters are escaped, and a long cell loses its middle.
-    HTML also draws the `bounds` of each row, where there are any: lower to upper, and expected, from 0 to 100 %. `notes`
-    go below the tables of a result.
+    HTML also draws the `bounds` of each row, where there are any: lower to upper, and expected, from 0 to 100 %.
+    `notes` go below the tables of a result.
     """
 
     header: Sequence[str]
