@@ -196,7 +196,8 @@ class TaskReports(Answer, ByName[Report]):
         n_query = count(sum(report.n_query for report in self.values()), "query", "queries")
         cut = [name for name, report in self.items() if any(np.isnan(result.expected) for result in report.values())]
         left = f"{', '.join(cut)}: relevant documents that were not saved leave bounds and no expected value."
-        return [f"{count(len(self.reports), 'task', 'tasks')}, {n_query}.", *([left] if cut else [])]
+        n_task = count(len({task.metadata.name for task, _, _ in self._parts.values()}), "task", "tasks")
+        return [f"{n_task}, {n_query}.", *([left] if cut else [])]
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``{task}.json`` for each task with MTEB's own `TaskResult`, so that MTEB loads it.
