@@ -32,15 +32,14 @@ def test_a_model_card_has_every_value_after_a_round_trip(tmp_path: Path) -> None
     loaded = ModelCard.load(tmp_path / "README.md").data
     name, results = model_index_to_eval_results(loaded.to_dict()["model-index"])
     assert name == "mine"
-    assert {each.metric_type: each.metric_value for each in results} == REPORT.scalars()
-    for each, (measure, end) in zip(
-        results, [(measure, end) for measure in REPORT for end in ("lower", "expected", "upper")], strict=True
-    ):
+    assert {result.metric_type: result.metric_value for result in results} == REPORT.scalars()
+    ends = [(measure, end) for measure in REPORT for end in ("lower", "expected", "upper")]
+    for result, (measure, end) in zip(results, ends, strict=True):
         interval = REPORT.interval(measure)
-        assert each.metric_args["interval"] == list(getattr(interval, end))
-        assert (each.metric_args["unit"], each.metric_args["n"]) == (interval.unit, interval.n)
-        assert each.metric_args["receipt"] == receipt.content["receipt"]
-        assert (each.dataset_type, each.dataset_split) == ("me/toy", "test")
+        assert result.metric_args["interval"] == list(getattr(interval, end))
+        assert (result.metric_args["unit"], result.metric_args["n"]) == (interval.unit, interval.n)
+        assert result.metric_args["receipt"] == receipt.content["receipt"]
+        assert (result.dataset_type, result.dataset_split) == ("me/toy", "test")
 
 
 def test_an_entry_of_eval_results() -> None:

@@ -306,9 +306,9 @@ def test_mteb_loads_the_results_of_its_predictions(tmp_path: Path, monkeypatch: 
         report = reports[f"Digits ({scores['hf_subset']}, test)"]
         assert scores["main_score"] == scores["ndcg_at_10"] == round(report["nDCG@10"].expected, 6)
         for measure in measures:
-            found = report[measure]
+            ours = report[measure]
             ends = [scores[f"{mteb_files.mteb_name(measure)}_{end}"] for end in ("lower", "upper", "low", "high")]
-            np.testing.assert_allclose(ends, [found.lower, found.upper, *found.interval().outer], rtol=0, atol=1e-6)
+            np.testing.assert_allclose(ends, [ours.lower, ours.upper, *ours.interval().outer], rtol=0, atol=1e-6)
     cache = mteb.ResultCache(cache_path=tmp_path / "cache")
     (model,) = cache.load_results(models=["stub/digits"], require_model_meta=False, include_remote=False).model_results
     assert [each.task_name for each in model.task_results] == ["Digits"]
