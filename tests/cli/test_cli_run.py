@@ -206,6 +206,8 @@ def test_a_page_about_a_run_or_about_two(folder: Path) -> None:
     ("args", "message"),
     [
         ("qrels.txt bm25.run --explain", "--explain goes with several RUNs"),
+        ("qrels.txt bm25.run bm25.run --interval", "--interval goes with the table of one RUN"),
+        ("qrels.txt bm25.run --interval --trec-eval", "--interval goes with the table of one RUN"),
         ("qrels.txt a.run b.run c.run --html x.html", "--html goes with one RUN, or two, but got 3"),
         ("qrels.txt", "run takes QRELS and at least one RUN"),
         ("none.txt bm25.run", "none.txt: No such file or directory"),

@@ -174,6 +174,62 @@ def test_latex_html_and_frame_show_the_same_table() -> None:
     np.testing.assert_array_equal(frame.loc[0, "lower":"upper"].astype(float), [0.5, np.nan, 1])
 
 
+@pytest.mark.parametrize(
+    ("interval", "settings"),
+    [(True, {}), ({"confidence_level": 0.9}, {"confidence_level": 0.9}), ({"seed": 3, "n_resamples": 99},) * 2],
+)
+def test_every_form_has_the_interval(interval: Any, settings: dict[str, Any]) -> None:
+    report = evaluate(PROFILE, ["mAP", "Hit@1"])
+    outer = [report.interval(name, **settings).outer for name in report]
+    level = f"{100 * settings.get('confidence_level', 0.95):g} % interval"
+    shown = [f"[{100 * low:.2f}, {100 * high:.2f}]" for low, high in outer]
+    for form, title in (
+        (report.to_text, level),
+        (report.to_markdown, level),
+        (report.to_latex, level.replace("%", r"\%")),
+    ):
+        text = form(interval=interval)
+        assert all(part in text for part in (title, *shown, " over 3 queries.")), text
+        assert "An interval goes from the low end for the lower bound" in text
+        assert "interval" not in form()
+    columns = report.columns(interval=interval)
+    assert list(zip(columns["low"], columns["high"], strict=True)) == outer
+    content = report.to_dict(interval=interval)
+    assert [content["measures"][name]["interval"] for name in report] == [list(ends) for ends in outer]
+    assert content["units"]["low"] == content["units"]["high"] == "fraction"
+    frame = report.to_pandas(interval=interval)
+    assert list(frame["low"]) == columns["low"]
+    assert any(note.endswith("over 3 queries.") for note in frame.attrs["notes"])
+    assert b"over 3 queries." in report.to_arrow(interval=interval).schema.metadata[b"notes"]
+
+
+def test_cautions_of_an_interval_are_in_every_form() -> None:
+    report = evaluate([[0], [1], [-1], [4]], ["a", "a", "b", "b"], distance="euclidean", measures="mAP")
+    caution = "Only 2 classes: with fewer than about 10 neither intervals nor p-values can be trusted."
+    assert report.to_dict(interval=True)["cautions"] == [caution]
+    assert report.to_dict()["cautions"] == report.cautions() == []
+    assert report.to_text(interval=True).endswith(caution)
+    assert caution in report.to_pandas(interval=True).attrs["notes"]
+
+
+def test_no_interval_without_two_units() -> None:
+    report = evaluate(PROFILE[:1], "mAP")
+    assert report.to_text(interval=True).splitlines()[1].split()[-1] == "-"
+    assert report.to_dict(interval=True)["measures"]["mAP"]["interval"] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("interval", "message"),
+    [
+        (0.95, "interval must be True or False"), ({"level": 0.9}, "must be True, False or some of confidence_level"),
+        ({"labels": [1, 2]}, "has 'labels'"), ({"confidence_level": 95}, "confidence_level must lie strictly between"),
+    ],
+)  # fmt: skip
+def test_settings_of_an_interval_that_are_refused(interval: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        evaluate(PROFILE, "mAP").to_text(interval=interval)
+
+
 def close_call(closer: int) -> Report:
     """On one query whose relevant item ties with another, so far down that little depends on it."""
     return evaluate(TieProfile.from_groups([[(closer, 0, 2, 1)]], n_ranked=[closer + 2]), "mAP")

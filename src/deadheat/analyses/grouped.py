@@ -243,8 +243,8 @@ class GroupedResult(PlainFloats):
 
 def ends_of(result: Any, confidence_level: float) -> Interval:
     """Return the interval over ties and sampling: from the low end for lower to the high end for upper."""
-    intervals = result.interval(confidence_level=confidence_level)
-    return Interval(intervals.lower.low, intervals.upper.high)
+    outer: Interval = result.interval(confidence_level=confidence_level).outer
+    return outer
 
 
 def interval_column(results: Sequence[Any], confidence_level: float) -> Column:

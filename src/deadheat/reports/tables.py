@@ -55,11 +55,13 @@ class Table(NamedTuple):
 
     Labels, ids and names may be anything: unprintable characters are escaped, and a long cell loses its middle.
     HTML also draws the `bounds` of each row, where there are any: lower to upper, and expected, from 0 to 100 %.
+    `notes` go below the tables of a result.
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     bounds: Sequence[Any] = ()
+    notes: Sequence[str] = ()
 
     def to_text(self) -> str:
         """Return the table as lines of plain text."""
