@@ -161,7 +161,7 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
     ) -> dict[str, float]:
         """Return the metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
         self._require_samples()
-        asked = [_Candidates.of(sample, self.always_rerank_positives, i) for i, sample in enumerate(self.samples)]
+        asked = [_CandidateRows.of(sample, self.always_rerank_positives, i) for i, sample in enumerate(self.samples)]
         scores = self._predicted(model, asked)
         profile = _profiled(scores, [each.relevant for each in asked], [each.missing for each in asked], self._ties)
         given = [each for each in asked if each.before is not None]
@@ -172,7 +172,7 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
             base = _profiled(falling, before, [each.missing for each in given])
         return self._deliver(model, profile, base, output_path, epoch, steps)
 
-    def _predicted(self, model: Any, asked: list[_Candidates]) -> NDArray[Any]:
+    def _predicted(self, model: Any, asked: list[_CandidateRows]) -> NDArray[Any]:
         """Return the scores of all candidates of all queries, (n_pair,)."""
         pairs = [[each.query, document] for each in asked for document in each.documents]
         if not pairs:
@@ -264,7 +264,7 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
         return scores[0] if scores.ndim > 1 else scores
 
 
-class _Candidates(NamedTuple):
+class _CandidateRows(NamedTuple):
     """The candidates of a query, and whether each is relevant.
 
     Attributes
@@ -280,7 +280,7 @@ class _Candidates(NamedTuple):
     missing: int
 
     @classmethod
-    def of(cls, sample: dict[str, Any], with_all: bool, number: int) -> _Candidates:
+    def of(cls, sample: dict[str, Any], with_all: bool, number: int) -> _CandidateRows:
         """Return the candidates of a sample, as in the original."""
         if not {"query", "positive"} <= sample.keys() or len({"negative", "documents"} & sample.keys()) != 1:
             rule = "must each have a 'query', a 'positive' and either a 'negative' or 'documents'"

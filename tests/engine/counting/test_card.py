@@ -448,16 +448,16 @@ def test_the_stream_of_the_caller_is_respected():
 # What comes in --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_tensors_as_embeddings_labels_and_junk(place):
+@pytest.mark.parametrize("where", PLACES)
+def test_tensors_as_embeddings_labels_and_junk(where):
     rows, labels = DUPLICATES
-    tensor, marks = torch.tensor(rows, device=place, requires_grad=True), torch.tensor(labels, device=place)
+    tensor, marks = torch.tensor(rows, device=place, requires_grad=True), torch.tensor(labels, device=where)
     wanted = profiled(rows, labels, junk=labels == 3)
-    for given, where in ((tensor, place), (tensor, None), (tensor, "cpu"), ([tensor[:50], tensor[50:]], None)):
-        assert profiled(given, marks, device=where, junk=marks == 3) == wanted
+    for given, on in ((tensor, where), (tensor, None), (tensor, "cpu"), ([tensor[:50], tensor[50:]], None)):
+        assert profiled(given, marks, device=on, junk=marks == 3) == wanted
     short, bits = tensor.bfloat16(), tensor > 0
     assert profiled(short, marks) == profiled(short.detach().float().cpu().numpy(), labels)
-    result = profiled(bits, marks, bits, marks, distance="hamming", device=place)
+    result = profiled(bits, marks, bits, marks, distance="hamming", device=where)
     assert result == profiled(rows > 0, labels, rows > 0, labels, distance="hamming")
 
 
@@ -583,11 +583,11 @@ def test_processes_with_cards():
         assert profiled(*DUPLICATES, executor=executor, device="cuda") == profiled(*DUPLICATES)
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_the_command(place, tmp_path: Path):
+@pytest.mark.parametrize("where", PLACES)
+def test_the_command(where, tmp_path: Path):
     np.savez(tmp_path / "data.npz", embeddings=DUPLICATES[0], labels=DUPLICATES[1])
     arguments = ["evaluate", str(tmp_path / "data.npz"), "--json", "-"]
-    plain, other = (CliRunner().invoke(main, [*arguments, *more]) for more in ([], ["--device", place]))
+    plain, other = (CliRunner().invoke(main, [*arguments, *more]) for more in ([], ["--device", where]))
     assert (plain.exit_code, other.exit_code) == (0, 0)
     assert json.loads(plain.stdout) == json.loads(other.stdout)
 

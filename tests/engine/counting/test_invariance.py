@@ -348,7 +348,7 @@ def test_george_washington_has_no_mixed_tie(washington, distance, value):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "of", "mixed_groups", "digits", "interval"),
+    ("dtype", "rounded", "mixed_groups", "digits", "interval"),
     [
         # DESIGN.md has these two from SciPy's float64 distances, cast: correct rounding gives the same
         ("float32", "distance", 33, 5, [95.54905, 95.54910]),
@@ -357,7 +357,7 @@ def test_george_washington_has_no_mixed_tie(washington, distance, value):
         ("float16", "similarity", 165, 4, [95.3592, 95.6620]),
     ],
 )
-def test_george_washington_served_in_a_shorter_type(washington, dtype, of, mixed_groups, digits, interval):
-    profile = dh.Task(*washington, ties=dh.Rounded(dtype, of=of)).profile
+def test_george_washington_served_in_a_shorter_type(washington, dtype, rounded, mixed_groups, digits, interval):
+    profile = dh.Task(*washington, ties=dh.Rounded(dtype, of=rounded)).profile
     assert profile.ties.mixed_groups == mixed_groups
     assert percent(profile, digits) == interval
