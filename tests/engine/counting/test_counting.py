@@ -215,22 +215,22 @@ def test_city_block_sums_just_above_what_a_float_holds(size):
     assert counts_of(profiled(rows * 1.0, labels, distance="cityblock")) == wanted
 
 
-@pytest.mark.parametrize("shards", [1, 1000], ids=["streamed", "kept"])
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.97, 0.995])
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
-def test_what_is_outside_a_giant_class_counts_the_same_in_tiles_and_one_by_one(distance, share, shards, monkeypatch):
+def test_what_is_outside_a_giant_class_counts_the_same_in_tiles_and_one_by_one(distance, share, monkeypatch):
     """One by one if it is less than a sixteenth; with items outside in columns of the class, and without."""
     rng = np.random.default_rng(8)
     monkeypatch.setattr(layout, "BLOCK_ENTRIES", 5000)
-    monkeypatch.setattr(count, "STREAMED_SHARDS", shards)
-    monkeypatch.setattr(layout, "SHARD_BYTES", 1 << (20 if shards == 1 else 28))
     others, seen = ~np.eye(200, dtype=bool), []
     for values in (3, 50):
         rows, labels = rng.integers(-values, values + 1, (200, 3)), rng.permutation(np.arange(200) >= share * 200)
         wanted = counted(exact_keys(rows, rows, distance), (labels[:, None] == labels) & others, others)
-        profile = profiled(rows, labels, distance=distance, progress=lambda *at: seen.append(at))
-        assert counts_of(profile) == wanted
-        assert seen[-1][0] == seen[-1][1] > 0
+        for streamed_shards, shard_bytes in ((1, 1 << 20), (1000, 1 << 28)):
+            monkeypatch.setattr(count, "STREAMED_SHARDS", streamed_shards)
+            monkeypatch.setattr(layout, "SHARD_BYTES", shard_bytes)
+            profile = profiled(rows, labels, distance=distance, progress=lambda *at: seen.append(at))
+            assert counts_of(profile) == wanted
+            assert seen[-1][0] == seen[-1][1] > 0
 
 
 @pytest.mark.parametrize("scale", [1.0, 3.0, 7 * 2.0**-60])

@@ -11,12 +11,9 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.engine import exact, literals
-from deadheat.engine.counting.candidates import Candidates, Relevance
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.portions import _identity
+from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.errors import InputError
-from deadheat.inputs import samples
 
 
 def test_every_name_is_in_the_types_and_no_other():
@@ -72,22 +69,3 @@ def test_who_counts(kind, leave_one_out, monkeypatch):
     both = [left_out(candidates, junk, query if leave_one_out else -1, query) for query in range(n_query)]
     assert_array_equal(candidates.n_ranked(), [len(ranked) - len(excluded) for excluded, ranked in both])
     assert candidates.symmetric == leave_one_out
-
-
-def test_junk_is_part_of_the_identity_of_a_run_only_if_there_is_some():
-    rows, labels = np.zeros((N_GALLERY, 1)), np.zeros(N_GALLERY, dtype=np.int64)
-
-    def known(junk, leave_one_out):
-        data = (rows, labels) if leave_one_out else (rows, labels, rows, labels)
-        options, pair = (
-            CountingOptions.checked(distance="euclidean"),
-            samples.open_pair(*data, *[None] * (4 - len(data))),
-        )
-        candidates = Candidates.of(N_GALLERY, N_GALLERY, junk, leave_one_out=leave_one_out)
-        return _identity(pair, Relevance(labels, labels, candidates), options, 8)
-
-    for leave_one_out in (False, True):
-        result = {kind: known(junk, leave_one_out).get("junk") for kind, junk in masks(N_GALLERY, N_GALLERY).items()}
-        assert result["none"] is None
-        assert len(set(result.values())) == 3
-        assert "junk" not in known(np.zeros(N_GALLERY, dtype=bool), leave_one_out)

@@ -297,11 +297,12 @@ def tangents_of(items):
     centre = scaling.common_centre(source, source)
     tangents, sizes = scaling.tangents(source, centre)
     c = fractions(centre)
-    real = [
-        [x / root(dot(row, row)) - y / root(dot(c, c)) for x, y in zip(row, c, strict=True)]
-        for row in map(fractions, items)
-    ]
+    real = (less_centre(row, root(dot(row, row)), c, root(dot(c, c))) for row in map(fractions, items))
     return real, list(map(fractions, tangents.read(0, PAIRS))), list(map(Fraction, sizes.tolist()))
+
+
+def less_centre(row, norm, centre, norm_of_centre):
+    return [x / norm - y / norm_of_centre for x, y in zip(row, centre, strict=True)]
 
 
 def shares_of_tangents(queries, items):
@@ -313,7 +314,8 @@ def shares_of_tangents(queries, items):
 
 
 def shares_of_tangent_sizes(queries, items):
-    return [root(dot(found, found)) / size for _, found, size in zip(*tangents_of(items), strict=True)]
+    _, tangents, sizes = tangents_of(items)
+    return [root(dot(found, found)) / size for found, size in zip(tangents, sizes, strict=True)]
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,8 @@ def test_tangents_err_by_a_part_of_their_size(kind):
     bound, c = Fraction(bounds.of_tangent(rows.shape[1])), fractions(centre)
     for row, result, s in zip(rows, tangents.read(0, 12), map(Fraction, radius.tolist()), strict=True):
         x = fractions(row)
-        true = [a / root(dot(x, x)) - b / root(dot(c, c)) for a, b in zip(x, c, strict=True)]
+        norm, norm_of_centre = root(dot(x, x)), root(dot(c, c))
+        true = [a / norm - b / norm_of_centre for a, b in zip(x, c, strict=True)]
         off = [a - b for a, b in zip(true, fractions(result), strict=True)]
         assert root(dot(off, off)) <= bound * s
         assert root(dot(true, true)) <= s

@@ -469,11 +469,3 @@ def test_in_files(profiles: list[dh.TieProfile], monkeypatch: pytest.MonkeyPatch
     assert dh.TieProfile.load(f"{tmp_path}/profile.npz") == profile
     assert profile[5:9] == profiles[0][5:9]
     assert profile + profile == profiles[0] + profiles[0]
-
-
-def test_below_a_level_of_relevance_items_are_irrelevant() -> None:
-    rng = np.random.default_rng(2)
-    scores, grades = rng.integers(0, 4, (30, 12)), rng.integers(0, 4, (30, 12))
-    profile = dh.Task.from_scores(scores, grades).profile
-    for rel in (1, 2, 3, 4):
-        assert parts.at_level(profile, rel) == dh.Task.from_scores(scores, np.where(grades >= rel, grades, 0)).profile

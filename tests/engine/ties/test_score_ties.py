@@ -11,7 +11,6 @@ import numpy as np
 import oracles
 import pytest
 from engine.counting.keyed import groups_of
-from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.engine.sources.keyed import profile_lists
@@ -225,10 +224,42 @@ def test_a_tolerance_refuses_grades_and_a_cut() -> None:
         dh.Task.from_run(run, qrels, ties=dh.Tolerance(1), max_docs=1)
 
 
-def test_exact_ties_are_the_default() -> None:
-    rng = np.random.default_rng(8)
-    scores, relevant = rng.integers(0, 4, (9, 8)), rng.random((9, 8)) < 0.4
-    assert_array_equal(
-        dh.Task.from_scores(scores, relevant, ties="exact").profile.tied,
-        dh.Task.from_scores(scores, relevant).profile.tied,
-    )
+# Masks ----------------------------------------------------------------------------------------------------------------
+
+ODD = [-np.inf, np.inf, np.nan]
+
+
+def hidden(value: float) -> Any:
+    """Two rows of which the last item is hidden, with this score."""
+    return np.array([[0.5, 0.25, value], [0.25, 0.5, value]])
+
+
+@pytest.mark.parametrize("ties", ["exact", "float16", dh.Tolerance(0.01)])
+@pytest.mark.parametrize("value", ODD)
+def test_junk_may_have_any_score_everywhere(value: float, ties: Any) -> None:
+    scores, mask = hidden(value), np.array([False, False, True])
+    plain = dh.Task.from_scores(scores[:, :2], [[1, 0], [1, 0]], ties=ties).profile
+    for junk in (mask, np.tile(mask, (2, 1))):
+        marked = dh.Task.from_scores(scores, [[1, 0, 0], [1, 0, 0]], junk=junk, ties=ties).profile
+        linked = dh.from_candidates(scores[:, 1:], positive_scores=scores[:, 0], junk=junk[..., 1:], ties=ties).profile
+        chosen = dh.from_candidates(scores, positive_columns=[0, 0], junk=junk, ties=ties).profile
+        assert marked.digest() == linked.digest() == chosen.digest() == plain.digest()
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_without_junk_such_a_score_is_refused_with_the_way_out(value: float) -> None:
+    scores = hidden(value)
+    for make in (
+        lambda: dh.Task.from_scores(scores, [[1, 0, 0], [1, 0, 0]]),
+        lambda: dh.from_candidates(scores[:, 1:], positive_scores=scores[:, 0]),
+        lambda: dh.from_candidates(scores, positive_columns=[0, 0]),
+    ):
+        with pytest.raises(
+            ValueError, match=r"must be finite, but holds \S+ in row 0, column \d; to leave .* use junk$"
+        ):
+            make()
+
+
+def test_rules_with_the_same_settings_are_equal() -> None:
+    assert {dh.Tolerance(0.1), dh.Tolerance(0.1)} == {dh.Tolerance(0.1)} != {dh.Tolerance(0.2)}
+    assert dh.Rounded("half") == dh.Rounded("float16") != dh.Rounded("float16", of="distance")

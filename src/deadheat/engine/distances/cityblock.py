@@ -10,8 +10,7 @@ from deadheat._core import ScoreErrors
 from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import divided, multiplied, widened
 from deadheat.engine.distances.columns import Columns
-from deadheat.engine.distances.distance import Dense
-from deadheat.engine.distances.distance import Form, Level, Target, levels_for
+from deadheat.engine.distances.distance import Dense, Form, Level, Target, levels_for
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions

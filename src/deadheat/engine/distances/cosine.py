@@ -10,8 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import divided, multiplied, nudged
 from deadheat.engine.distances.columns import Columns
-from deadheat.engine.distances.distance import Product
-from deadheat.engine.distances.distance import Level, Target
+from deadheat.engine.distances.distance import Level, Product, Target
 from deadheat.engine.distances.scaling import Derived, ScaledRows
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.source import Source

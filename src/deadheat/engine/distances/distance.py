@@ -1,4 +1,6 @@
-"""Base classes of distances (`Dense` between rows of numbers, `Product` by products of matrices): fast scores with a proven error bound, and the exact closeness behind them.
+"""Base classes of distances: fast scores with a proven error bound, and the exact closeness behind them.
+
+All are a `Distance`; those between rows of numbers are `Dense`, and those by a product of matrices a `Product`.
 
 In come checked embeddings; out go *scores*, where higher means closer. A score is any increasing function of the
 closeness that is quick to compute: for Euclidean distance q·x − ‖x‖²/2, for the others the similarity or the
@@ -74,7 +76,10 @@ def levels_for(largest_sum: float) -> tuple[Level, ...]:
     """Return one exact level in float32 if sums of integers stay below 2^24; else two, the last exact below 2^53."""
     if largest_sum < bounds.largest_whole(np.float32):
         return (Level(np.float32, exact=True),)
-    return (Level(np.float32, exact=False), Level(np.float64, exact=bool(largest_sum < bounds.largest_whole(np.float64))))
+    return (
+        Level(np.float32, exact=False),
+        Level(np.float64, exact=bool(largest_sum < bounds.largest_whole(np.float64))),
+    )
 
 
 class Target(NamedTuple):
@@ -155,7 +160,9 @@ class Distance(ABC):
         bands = []
         for start, stop in self.columns.bands:
             items = self.columns.item_of_column[start:stop]
-            bands.append(_core.Band(start=start, stop=stop, of_level=[bounds.of_band(of_level, items) for of_level in errors]))
+            bands.append(
+                _core.Band(start=start, stop=stop, of_level=[bounds.of_band(of_level, items) for of_level in errors])
+            )
         return _core.Scores(
             form=self.form, query=self.queries, item=self.items, offset=self.offset, squares=self.squares,
             item_of_column=self.columns.item_of_column,
@@ -286,8 +293,8 @@ class Product(Dense):
         """Choose the levels that take the least time: float32, in long or short chunks of dimensions, or float64 alone.
 
         Measured in ns per item: a product costs 0.02 per dimension, 0.04 in float64, each chunk another 0.03, and an
-        exact decision on an undecided item 60 and 0.15 per dimension. The share of undecided items is estimated as for random
-        directions: those within the bound of one of the thresholds.
+        exact decision on an undecided item 60 and 0.15 per dimension. The share of undecided items is estimated as for
+        random directions: those within the bound of one of the thresholds.
         """
         if len(self.levels) == 1:
             return self

@@ -10,8 +10,7 @@ import numpy as np
 from deadheat._core import ScoreErrors
 from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import divided, multiplied, widened
-from deadheat.engine.distances.distance import Product
-from deadheat.engine.distances.distance import Level, Target, levels_for
+from deadheat.engine.distances.distance import Level, Product, Target, levels_for
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.lazy import fractions
@@ -79,7 +78,7 @@ class Euclidean(Product):
         if np.count_nonzero(~sure) > _MOST_SQUARES:
             return None
         largest[~sure] = [_largest_square(int(square), step, above) for square in squares[~sure].tolist()]
-        return np.asarray((of_query - largest[place.reshape(scores.shape)]) / 2)
+        return np.asarray((of_query - largest[position.reshape(scores.shape)]) / 2)
 
 
 def _about_largest_squares(squares: Float64, step: float) -> tuple[Float64, Bool]:
