@@ -19,7 +19,7 @@ from keyed import counts_of, groups_of, profiled
 
 import deadheat as dh
 from deadheat.engine import count
-from deadheat.engine.counting import layout
+from deadheat.engine.counting import candidates, layout
 from deadheat.engine.distances import registry as distance_registry
 
 CASES = int(os.environ.get("DEADHEAT_FUZZ", "14"))  # of each kind and distance
@@ -119,6 +119,7 @@ def test_small_cases_equal_brute_force(name, distance, monkeypatch, tmp_path):
         rng = np.random.default_rng([zlib.crc32(f"{name} {distance}".encode()), number])
         case = draw_case(rng, make, distance, tmp_path)
         monkeypatch.setattr(layout, "TILE_COLUMNS", int(rng.choice([2, 3, 1024])))
+        monkeypatch.setattr(candidates, "_PAIRS_AT_ONCE", int(rng.choice([20, 1 << 20])))
         assert case.found(threads=1 + number % 2) == case.wanted(), (number, case)
 
 
@@ -222,7 +223,7 @@ def test_what_is_outside_a_giant_class_counts_the_same_in_tiles_and_one_by_one(d
     rng = np.random.default_rng(8)
     monkeypatch.setattr(layout, "BLOCK_ENTRIES", 5000)
     others, seen = ~np.eye(200, dtype=bool), []
-    for values in (3, 50):
+    for values in (3, 12):
         rows, labels = rng.integers(-values, values + 1, (200, 3)), rng.permutation(np.arange(200) >= share * 200)
         wanted = counted(exact_keys(rows, rows, distance), (labels[:, None] == labels) & others, others)
         for streamed_shards, shard_bytes in ((1, 1 << 20), (1000, 1 << 28)):

@@ -155,6 +155,7 @@ def test_closeness_of_whole_multiples_is_one_number(distance, rows, known):
     (block,) = rankings
     low, high = rankings.closeness(block)
     known = distance == "cityblock" if known is None else known
+    assert_array_equal(np.isnan([low, high]), [block.items < 0] * 2)
     assert (low[block.items >= 0] == high[block.items >= 0]).all() == known
     for i, k in np.argwhere(block.items >= 0):
         assert low[i, k] <= oracles.exact_key(rows[i], rows[block.items[i, k]], distance) <= high[i, k]
