@@ -147,10 +147,11 @@ def counted(keys, relevant, ranked):
     result = []
     for key, is_relevant, is_ranked in zip(keys, relevant, ranked, strict=True):
         key, is_relevant = key[is_ranked], is_relevant[is_ranked]
-        groups = []
-        for level in np.unique(key[is_relevant])[::-1]:
-            closer, tied = key > level, key == level
-            groups.append(tuple(int(x.sum()) for x in (closer, closer & is_relevant, tied, tied & is_relevant)))
+        levels, group = np.unique(key, return_inverse=True)
+        tied, tied_relevant = (np.bincount(some, minlength=len(levels)) for some in (group, group[is_relevant]))
+        closer, closer_relevant = len(key) - np.cumsum(tied), is_relevant.sum() - np.cumsum(tied_relevant)
+        table = np.stack([closer, closer_relevant, tied, tied_relevant], axis=1)[tied_relevant > 0][::-1]
+        groups = list(map(tuple, table.tolist()))
         result.append({"groups": groups, "n_ranked": len(key), "n_relevant": int(is_relevant.sum())})
     return result
 
