@@ -15,6 +15,7 @@ import deadheat as dh
 from deadheat.engine import count
 from deadheat.engine.counting import layout, passes
 from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.layout import TILE_COLUMNS, ColumnRange, Partition
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass, Polling
 from deadheat.engine.ties import registry as tie_registry
@@ -273,3 +274,30 @@ def test_each_step_leaves_what_it_cannot_decide_and_little_else():
 
 
 # How it is cut up ----------------------------------------------------------------------------------------------------
+
+
+def blocks_of(size, number, band=0, start=0, first=0):
+    """Ranges as long as blocks of columns, each a block of queries, or none if `first` is -1."""
+    ranges = (range(start + k * size, start + (k + 1) * size) for k in range(number))
+    return [ColumnRange(part, band, first if first < 0 else first + k) for k, part in enumerate(ranges)]
+
+
+TWO_BANDS = [*blocks_of(100, 2), *blocks_of(100, 2, band=1, start=200, first=2)]
+
+
+@pytest.mark.parametrize(
+    ("ranges", "shard", "joined"),
+    [
+        (blocks_of(300, 9), {4, 5},
+         [(0, 900, 0, -1), (900, 1200, 0, -1), (1200, 1500, 0, 4), (1500, 1800, 0, 5), (1800, 2700, 0, -1)]),
+        (blocks_of(300, 4), {0, 1, 2, 3}, [(300 * k, 300 * (k + 1), 0, k) for k in range(4)]),
+        (TWO_BANDS, set(), [(0, 200, 0, -1), (200, 400, 1, -1)]),
+        (blocks_of(TILE_COLUMNS // 2, 4, first=-1), set(),
+         [(0, TILE_COLUMNS, 0, -1), (TILE_COLUMNS, 2 * TILE_COLUMNS, 0, -1)]),
+    ],
+    ids=["blocks of a shard stay by themselves", "all are of the shard", "never over a band", "never beyond a tile"],
+)  # fmt: skip
+def test_ranges_of_a_shard_are_joined(ranges, shard, joined):
+    cut = Partition.__new__(Partition)  # whose problem it must not look at
+    cut.tile_columns = TILE_COLUMNS
+    assert [(r.columns.start, r.columns.stop, r.band, r.block) for r in cut.joined(ranges, shard)] == joined
