@@ -17,6 +17,7 @@ from pathlib import Path
 
 COMPREHENSION = {"of", "each", "found", "came", "place"}  # elsewhere a variable says what it is
 PERMITTED = [  # the files, exact words, and why they are right there
+    ("engine/ties/rounded.py$", "of", "a public argument: `Rounded(of=)`"),
     ("pass/(exact_pairs|scores|integer_rows)", "square(_(of|factor|relative|tiny))?|(item|query)_square", "arithmetic"),
     ("docs/(words|test_language).py$", ".*", "the examples of the test, and words of the rule"),
 ]

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.engine.profiles.parts import judged_at_level, relevant_first
-from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.profiles.profile import Ties as TieCounts
+from deadheat.engine.profiles.profile import TieCounts, TieProfile
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import sentences
 from deadheat.inputs.samples import QueryLabels
