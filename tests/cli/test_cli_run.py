@@ -73,6 +73,7 @@ def test_lines_of_trec_eval(folder: Path) -> None:
         ["success_10", "all", *["0.5000"] * 3],
     ]
     assert {len(name) for name, *_ in result} == {22}
+    assert lines("qrels.txt", "bm25.run", "-m", "utility.2,-1,0,0.5", "-N", "10")[0][2:] == ["5.0000"] * 3
     assert passed("qrels.txt", "bm25.run", "-m", "num_q", "--trec-eval", "-c") == "num_q                 \tall\t3\n"
 
 
@@ -112,12 +113,6 @@ def test_each_query_without_a_summary(folder: Path) -> None:
     assert {query for _, query, _ in result} == {"q1", "q2"}
     of_one = [name for name in OFFICIAL if name not in ("runid", "num_q", "gm_map")]
     assert [name.rstrip() for name, *_ in result] == [*of_one, "ndcg_cut_7"] * 2
-
-
-def test_utility_has_coefficients(folder: Path) -> None:
-    assert lines("qrels.txt", "bm25.run", "-m", "utility")[0][2:] == ["0.0000"] * 3
-    name, _, value = lines("qrels.txt", "bm25.run", "-m", "utility.2,-1,0,0.5", "-N", "10", "--only", "expected")[0]
-    assert (name.rstrip(), value) == ("utility_2,-1,0,0.5", f"{((4 - 1 + 3.5) + (-1 + 4.5)) / 2:.4f}")
 
 
 def test_only_the_first_documents(folder: Path) -> None:

@@ -429,7 +429,7 @@ def test_ids_of_a_run_and_no_labels() -> None:
         evaluate(profile).by_class()
 
 
-def test_every_form() -> None:
+def test_a_breakdown_has_rows_and_columns() -> None:
     table = REPORT.by_class()
     first, _, last = json.loads(table.to_json())["rows"]
     values = {"mAP": (1 / 2 + 1 / 3) / 2, "Hit@1": 0.0}
@@ -438,10 +438,7 @@ def test_every_form() -> None:
     assert last["mAP"]["lower"] is None
     bounds = [f"{name}_{bound}" for name in values for bound in ("lower", "expected", "upper")]
     assert list(table.columns()) == ["class", "queries", *bounds]
-    assert "41.6667" in table.to_markdown(digits=4)
-    assert "87.50 [75.00, 100.00]" in table.to_latex()
-    frame = table.to_pandas()
-    assert (list(frame["class"]), frame["mAP_upper"][1]) == (["a", "b", "c"], 1)
+    assert "87.50 [75.00, 100.00]" in str(table)
 
 
 def test_every_query_in_order() -> None:
@@ -452,8 +449,6 @@ def test_every_query_in_order() -> None:
     for name, result in REPORT.items():
         for bound, values in result.per_query._asdict().items():
             np.testing.assert_array_equal(columns[f"{name}_{bound}"], values)
-    np.testing.assert_array_equal(table.to_pandas()["mAP_lower"], REPORT["mAP"].per_query.lower)
-    assert table.to_arrow().num_rows == REPORT.n_query
     assert list(REPORT.by_query(measures="P@1").per_row) == ["P@1"]
     assert "without a value of mAP" in str(table)
 
