@@ -130,7 +130,7 @@ def test_labels_that_are_bytes_are_written_as_text(folder: Path) -> None:
     rows = list(csv.reader(shell(folder, line)[1].splitlines()))
     assert rows[0] == ["query", "label", "mAP_lower", "mAP_expected", "mAP_upper"]
     assert [row[1] for row in rows[1:]] == LABELS.tolist()  # through a pipe, and in files:
-    for ending in (".csv", ".tsv", ".npz", ".parquet"):
+    for ending in (".csv", ".TSV", ".npz", ".parquet"):
         out = folder / f"values{ending}"
         passed("evaluate", folder / "p.npz", "--per-query", out)
     assert np.load(folder / "values.npz")["label"].tolist() == LABELS.tolist()

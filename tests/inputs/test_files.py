@@ -75,19 +75,6 @@ def test_npz_and_npy_take_each_other_for_what_they_are(tmp_path: Path) -> None:
     assert refusal(npy, labels).endswith("is not a .npy file, despite its name")
 
 
-@pytest.mark.parametrize("ending", ["npy", "npz", "txt", "csv"])
-def test_labels_from_a_file_of_their_own(ending: str, tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", EMBEDDINGS)
-    labels = tmp_path / f"labels.{ending}"
-    if ending == "npy":
-        np.save(labels, WORDS[:, None])
-    elif ending == "npz":
-        np.savez(labels, labels=WORDS)
-    else:
-        labels.write_text("\n".join(["label"] * (ending == "csv") + WORDS.tolist()) + "\n")
-    check(read(tmp_path / "a.npy", labels))
-
-
 # tables of text
 
 

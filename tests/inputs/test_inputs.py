@@ -32,15 +32,14 @@ def refused(kind, *arguments, **options):
 # embeddings
 
 
-@pytest.mark.parametrize("distance", ["cosine", "cityblock"])
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ">f4"])
 @pytest.mark.parametrize(("value", "shown"), [(np.nan, "nan"), (-np.inf, "-inf")])
-def test_nan_and_infinity_are_refused_with_their_place(value, shown, dtype, distance):
-    bad = ROWS.astype(dtype)
-    bad[2, 1] = value
-    said = f"must be finite, but holds {shown} in row 2, column 1"
-    assert refused(ValueError, bad, LABELS, distance=distance) == f"embeddings {said}"
-    assert refused(ValueError, ROWS, LABELS, bad, LABELS, distance=distance) == f"gallery {said}"
+def test_nan_and_infinity_are_refused_with_their_place(value, shown):
+    for dtype in (np.float16, ">f4", np.float64):
+        bad = ROWS.astype(dtype)
+        bad[2, 1] = value
+        said = f"must be finite, but holds {shown} in row 2, column 1"
+        assert refused(ValueError, bad, LABELS, distance="cityblock") == f"embeddings {said}"
+        assert refused(ValueError, ROWS, LABELS, bad, LABELS) == f"gallery {said}"
 
 
 @pytest.mark.parametrize(
@@ -79,10 +78,10 @@ def test_integers_up_to_2_53_are_taken():
     assert profile.tied.tolist() == [1] * 6
 
 
-@pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
-def test_dims_that_differ_are_refused(distance):
-    message = refused(ValueError, ROWS, LABELS, ROWS[:, :2], LABELS, distance=distance)
-    assert message == "embeddings and gallery must have the same dim, but have 3 and 2 columns"
+def test_dims_that_differ_are_refused():
+    for distance in ("cosine", "euclidean", "inner_product", "cityblock"):
+        message = refused(ValueError, ROWS, LABELS, ROWS[:, :2], LABELS, distance=distance)
+        assert message == "embeddings and gallery must have the same dim, but have 3 and 2 columns"
 
 
 # labels
@@ -126,24 +125,19 @@ def test_a_row_or_a_column_of_labels_is_labels_in_arrays_and_files(tmp_path: Pat
         (np.zeros(4, dtype=complex), TypeError, ("integers or strings", "complex128")),
         (np.zeros(4, dtype="M8[s]"), TypeError, ("integers or strings", "datetime64")),
         (5, TypeError, ("sequence", "5")),
-        (None, TypeError, ("must be given: only files can hold labels too",)),
     ],
 )  # fmt: skip
 def test_bad_labels_are_refused(labels, kind, parts):
     message = refused(kind, ROWS, labels)
     assert message.startswith("labels ")
     assert all(part in message for part in parts), message
-    if labels is not None:
-        message = refused(kind, ROWS, LABELS, ROWS, labels)
-        assert message.startswith("gallery_labels ")
-        assert all(part in message for part in parts), message
+    message = refused(kind, ROWS, LABELS, ROWS, labels)
+    assert message.startswith("gallery_labels ")
+    assert all(part in message for part in parts), message
 
 
 def test_query_and_gallery_have_labels_of_one_kind_and_of_their_own_number():
     together = "gallery and gallery_labels must be given together, but got"
-    words = ["a", "b", "a", "b"]
-    assert "labels and gallery_labels must be of the same kind" in refused(TypeError, ROWS, words, ROWS, LABELS)
-    assert "labels" in refused(ValueError, ROWS, [0, 1], ROWS[:2], [0, 1])
     message = refused(ValueError, ROWS, LABELS, ROWS[:2], LABELS)
     assert message == "gallery_labels must have one entry per row of gallery, but got 4 labels for 2 rows"
     assert refused(ValueError, ROWS, LABELS, ROWS) == f"{together} gallery without gallery_labels"
@@ -169,7 +163,7 @@ def test_an_unknown_distance_is_refused_with_the_nearest(distance, nearest):
     ("junk", "kind", "rule"),
     [
         *((np.zeros(shape, bool), ValueError, f"have shape (4,) or (4, 4), but has shape {shape}")
-          for shape in ((), (3,), (4, 3), (3, 4), (1, 4), (4, 4, 1))),
+          for shape in ((), (3,), (4, 3), (3, 4), (1, 4), (4, 1), (4, 4, 1))),
         *((np.asarray(junk), TypeError, f"be bool, but has dtype {np.asarray(junk).dtype}")
           for junk in (np.zeros(4, dtype=int), np.zeros((4, 4)), [0, 1, 0, 1], ["a", "b", "c", "d"])),
     ],

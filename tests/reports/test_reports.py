@@ -265,14 +265,6 @@ def test_evaluate_leave_one_out() -> None:
     assert repr(evaluate(report.profile, "mAP")) == "Report(mAP 87.50 [75.00, 100.00] %; 3 queries)"
 
 
-def test_evaluate_with_a_gallery_and_over_classes() -> None:
-    report = evaluate([[0.0]], [7], [[2.0], [1.0]], [7, 8], distance="euclidean", measures="AP")
-    assert triple(report["mAP"]) == (0.5, 0.5, 0.5)
-    query = [[0], [1], [-1], [5], [6]]
-    report = evaluate(query, ["a", "a", "a", "b", "b"], distance="euclidean", measures="Hit@1", average="class")
-    assert (report.n_class, report["Hit@1"].lower) == (2, 1)
-
-
 @pytest.mark.parametrize(
     ("ties", "distance", "rule"),
     [("exact", "cosine", "exact"), ("float16", "cosine", "float16 similarity"),
@@ -458,14 +450,6 @@ def test_how_many_is_checked(n: object) -> None:
     for ask in (REPORT.by_class, REPORT.worst):
         with pytest.raises((InvalidValueError, InvalidTypeError), match=r"^n must be "):
             ask(n)  # type: ignore[arg-type]
-
-
-def test_values_of_each_query_as_a_file() -> None:
-    file = io.BytesIO()
-    export.write(evaluate(FIVE, "mAP", labels=LABELS.astype(np.bytes_)), file, Path("values.TSV"))
-    rows = [line.split("\t") for line in file.getvalue().decode().splitlines()]
-    assert rows[0] == ["query", "label", "mAP_lower", "mAP_expected", "mAP_upper"]
-    assert (rows[1], rows[5]) == (["0", "b", "0.5", "0.75", "1.0"], ["4", "c", "", "", ""])
 
 
 def test_no_text_in_a_table_of_queries_is_a_formula() -> None:
