@@ -157,7 +157,7 @@ class ModelCorrelation(Answer):
         return [Panel(columns, key="models"), Panel(of_pair, key="")]
 
     def facts(self) -> dict[str, Any]:
-        return self.facts_of("names", "pearson", "spearman", "n_open") | {
+        return self._facts_of("names", "pearson", "spearman", "n_open") | {
             "pearson_interval": plain(self.pearson_interval())
         }
 

@@ -34,7 +34,7 @@ from scipy import sparse
 from test_public_functions import GOOD, JUDGED, MARKS, REPORT, ROWS, SCORES, TASK
 
 import deadheat as dh
-from deadheat.errors import ClusterError, DeadheatError, InvalidTypeError, QueryInGalleryWarning
+from deadheat.errors import DeadheatError, ExecutorError, InvalidTypeError, QueryInGalleryWarning
 from deadheat.measures.names import parse, parse_all
 from deadheat.measures.values import all_bounds
 
@@ -100,7 +100,8 @@ def results() -> dict[type, Any]:
             continue
         found[type(value)] = value
         for name in dir(type(value)):
-            if not name.startswith("_") and not inspect.isroutine(getattr(type(value), name)):
+            internal = name.startswith("_") or name in INTERNAL.get(type(value).__name__, "").split()
+            if not internal and not inspect.isroutine(getattr(type(value), name)):
                 with contextlib.suppress(DeadheatError, AssertionError):
                     waiting.append(getattr(value, name))
     return found
@@ -450,7 +451,7 @@ def made(numbers: Iterable[int], libraries: Iterable[str]) -> Caller:
 @pytest.mark.parametrize("name", EXECUTORS)
 @pytest.mark.parametrize("question", [dh.Task, dh.index_recall], ids=lambda each: each.__name__)
 def test_executors_that_answer_with_something_else_are_named(name: str, question: Any) -> None:
-    with pytest.raises((ClusterError, InvalidTypeError)):
+    with pytest.raises((ExecutorError, InvalidTypeError)):
         str(getattr(question(**GOOD[question], executor=EXECUTORS[name]()), "profile", None))
 
 

@@ -220,7 +220,7 @@ class EvaluatorAudit(Audited):
         """What was evaluated, and every input with its answer, as plain Python values that JSON can hold."""
         return {
             "evaluator": self.name,
-            **self.facts_of("version", "form", "definitions", "ties"),
+            **self._facts_of("version", "form", "definitions", "ties"),
             "passes": self.passes(),
             "empty_system": {
                 "samples": self.n_samples,

@@ -102,8 +102,9 @@ def test_correlation_as_text_and_json() -> None:
     assert lines[1].split() == ["first", "1", *shown]
     assert lines[8].split() == ["correlation", "coefficient"]
     assert lines[9].split()[-1] == f"{found.pearson:.3f}"
-    assert content["model"] == list(MODELS)
-    assert content["second_upper"] == [INSIDE[name]["mAP"].upper for name in MODELS]
+    assert {name: row["second"]["upper"] for name, row in content["models"].items()} == {
+        name: INSIDE[name]["mAP"].upper for name in MODELS
+    }
 
 
 def test_models_are_sorted_by_their_numbers() -> None:

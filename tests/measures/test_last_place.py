@@ -129,8 +129,9 @@ def test_every_family_is_measured() -> None:
         ("README.md", f"the same bits on every machine, within {WITHOUT_TIES} units in the last place"),
         (
             "docs/measures.md",
-            f"within {WITHOUT_TIES} units in the last place of the exact value without ties and {WITH_TIES} with them "
-            f"(always {OF_ELEVEN} for `11pt_avg`; `RBP` has an absolute error of up to 4 · 10⁻¹⁶)",
+            f"within {WITHOUT_TIES} units in the last place of the exact value without ties and within "
+            f"{WITH_TIES} with ties (always {OF_ELEVEN} for `11pt_avg`; "
+            "`RBP` has an absolute error of up to 4 · 10⁻¹⁶)",
         ),
     ],
 )

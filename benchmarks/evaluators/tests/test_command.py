@@ -112,7 +112,7 @@ def test_all_that_are_installed_side_by_side(monkeypatch: pytest.MonkeyPatch) ->
     assert json.loads(survey.to_json())["audits"] == [each.to_dict() for each in survey.audits]
     frame = survey.to_pandas()
     for number, each in enumerate(survey.audits):
-        cells = dict(zip(header, rows[number], strict=True))
+        cells = dict(zip((name.removesuffix(" (%)") for name in header), rows[number], strict=True))
         assert {name: int(cells[name]) for name in each.counts()} == each.counts()
         assert f"{100 * frame['interleaved'][number]:.2f}" == cells["interleaved"]
         assert (frame["lower"][number], frame["ties"][number]) == (each.truth.lower, cells["ties count as"])

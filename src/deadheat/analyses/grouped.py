@@ -468,7 +468,7 @@ class GroupedReport(Answer):
         """Return the options, the counts of groups and classes, and the classes left over."""
         inside = self.inside.facts()
         about = ("distance", "ties", "singletons", "n_query", "n_singleton", "profile")
-        own = self.facts_of("group_size", "n_group", "draws", "seed", "n_class", "left_over")
+        own = self._facts_of("group_size", "n_group", "draws", "seed", "n_class", "left_over")
         return {name: inside[name] for name in about} | own
 
     def notes(self) -> list[str]:

@@ -16,7 +16,7 @@ one with facts and options.
 1. `panels` returns a list of `Panel`, mostly one. Its first `Column` names the rows. Options of its own (``std=``) are
    keywords of `panels`; every form takes and passes them. ``digits=`` and ``names=`` are handled here.
 2. `notes` returns sentences. One without which the numbers mislead is a `Caution`.
-3. `facts` returns the values of JSON in addition to the rows; `facts_of` collects them from fields by name.
+3. `facts` returns the values of JSON in addition to the rows; `_facts_of` collects them from fields by name.
 4. Where the frame is another table than the one that is shown (a curve below its areas), override `data`.
 """
 
@@ -331,7 +331,7 @@ class Answer(PlainFloats, ABC):
         panels = self.panels(**options)
         return panels[0] if panels[0].part is None else stacked(panels)
 
-    def facts_of(self, *names: str) -> dict[str, Any]:
+    def _facts_of(self, *names: str) -> dict[str, Any]:
         """Return some fields and properties by name, as JSON can hold them."""
         return {name: plain(getattr(self, name)) for name in names}
 

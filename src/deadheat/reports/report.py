@@ -435,8 +435,8 @@ class Report(Answer, ByName[Result]):
     def facts(self) -> dict[str, Any]:
         """Return the options, the counts of queries, the files, the remarks and the digest of the profile."""
         return {
-            **self.facts_of("distance", "singletons", "average", "n_query", "n_singleton", "n_class"),
-            **self.facts_of("n_in_gallery", "n_excluded", "files", "remarks"),
+            **self._facts_of("distance", "singletons", "average", "n_query", "n_singleton", "n_class"),
+            **self._facts_of("n_in_gallery", "n_excluded", "files", "remarks"),
             "ties": {"rule": self.tie_rule, **self.ties._asdict()},
             "profile": self.profile.digest(),
         }

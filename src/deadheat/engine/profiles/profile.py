@@ -18,7 +18,7 @@ from deadheat.engine.profiles.packed import AT_ONCE, PackedGroups
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import plain
 from deadheat.support import checks, scratch
-from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, spread
+from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, runs_joined
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import hashlib, lazy
@@ -376,7 +376,7 @@ class TieProfile:
         if self.packed is not None:
             arrays: dict[str, Any] = dict(zip(OF_GROUPS, self.packed.arrays(chosen), strict=True))
         else:
-            arrays = self.taken((*OF_GROUPS, "tied_by_grade"), spread(self.offsets[chosen], lengths))
+            arrays = self.taken((*OF_GROUPS, "tied_by_grade"), runs_joined(self.offsets[chosen], lengths))
         arrays |= self.taken(OF_EACH_QUERY, chosen)
         ids = None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen)
         return replace(self, offsets=offsets_of(lengths), query_ids=ids, **arrays)
