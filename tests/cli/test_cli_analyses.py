@@ -102,7 +102,6 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
     ("line", "message"),
     [
         ("audit nothing.npz", "nothing.npz: No such file or directory"),
-        ("audit sound.npz --distance x", "distance must be one of"),
         ("audit sound.npz --ties float16", "No such option"),
         ("classify scores.csv --scores nope", "scores.csv has no column 'nope'"),
         ("classify scores.csv --positive 2", "scores.csv: no label is '2' (--positive); there are 2 ('0', '1')"),
@@ -112,8 +111,7 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
         ("collisions all.npz --plot a.png --rows 5", "--rows must be A:B, such as 0:650 or 650:, but is 5"),
         ("collisions all.npz --plot a.png --rows 10000:", "--rows must leave a query to draw, but slice"),
         ("collisions all.npz --rows 0:5", "--rows goes with --plot"),
-        ("collisions all.npz --distance nope",
-         "distance must be one of cosine, euclidean, inner_product, cityblock, hamming"),
+        ("collisions all.npz --distance nope", "--distance must be one of cosine, euclidean, inner_product, cityb"),
         ("collisions all.npz --ties tolerance=1e-3", "ties must have tie groups, but Tolerance(0.001) has none"),
         ("collisions all.npz --ties-of distance", "--ties-of goes with --ties float16"),
         ("collisions all.npz --within 1 --ties float16", "within must be left out unless ties are exact"),
@@ -224,19 +222,14 @@ def test_a_command_prints_what_python_prints(line: str) -> None:
 # audit ---------------------------------------------------------------------------------------------------------------
 
 
-def test_audit_prints_what_python_prints_and_its_status_is_a_gate() -> None:
+def test_audit_prints_and_writes_what_python_prints_and_its_status_is_a_gate() -> None:
     assert passed("audit", "sound.npz") == f"{dh.audit(task('sound'))}\n"
-    for name, usual, strict in (("sound", 0, 0), ("warned", 0, 1), ("zero", 1, 1)):
+    for name, usual, strict in (("sound", 0, 0), ("warned", 0, 1)):
         assert run("audit", f"{name}.npz", "-m", "mAP").exit_code == usual
         assert run("audit", f"{name}.npz", "-m", "mAP", "--strict").exit_code == strict
-
-
-def test_json_of_an_audit_is_printed_or_written_whatever_the_status() -> None:
-    printed = run("audit", "zero.npz", "-m", "mAP", "--json", "-")
-    assert json.loads(printed.stdout) == json.loads(dh.audit(task("zero"), measures="mAP").to_json())
     written = run("audit", "zero.npz", "-m", "mAP", "--json", "out.json", "--markdown", "out.md")
-    assert printed.exit_code == written.exit_code == 1
-    assert json.loads(Path("out.json").read_text()) == json.loads(printed.stdout)
+    assert written.exit_code == 1
+    assert json.loads(Path("out.json").read_text()) == json.loads(dh.audit(task("zero"), measures="mAP").to_json())
     assert Path("out.md").read_text().startswith("**")
     assert "SERIOUS" in written.stdout
 

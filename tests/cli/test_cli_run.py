@@ -209,7 +209,6 @@ def test_a_page_about_a_run_or_about_two(folder: Path) -> None:
         ("qrels.txt bm25.run -q --json -", "-q goes with the table or --trec-eval"),
         ("qrels.txt bm25.run bm25.run -q", "-q, --trec-eval and --per-query go with one RUN, but got 2"),
         ("qrels.txt bm25.run bm25.run", "each system must have a name of its own"),
-        ("qrels.txt bm25.run --per-query x.doc", "--per-query x.doc must end in one of .csv"),
     ],
 )  # fmt: skip
 def test_refusals(folder: Path, args: str, message: str) -> None:
