@@ -49,7 +49,7 @@ docs/how-to/competition.md | $ python examples | tests/test_competition.py runs 
 docs/how-to/index-recall.md | deadheat index-recall | tests/analyses/test_index_recall.py runs it on such files
 docs/how-to/index-recall.md | index  | no code: the table of an example, without its times
 docs/how-to/ir-measures.md | $ python -m | tests/integrations/test_ir_measures.py runs it, and compares
-docs/how-to/link-prediction.md | from deadheat.integrations.pykeen | tests/integrations/test_link_prediction_libraries
+docs/how-to/link-prediction.md | from pykeen_evaluator | tests/integrations/test_link_prediction_libraries
 docs/how-to/receipts.md | ssh-keygen | tests/trust/receipts/test_receipts.py runs it where the program is installed
 docs/how-to/receipts.md | minisign | tests/trust/receipts/test_receipts.py runs it where the program is installed
 docs/how-to/trec-eval.md | map  | no code; test_lines_as_trec_eval_prints_them compares it

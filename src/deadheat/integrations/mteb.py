@@ -61,11 +61,6 @@ def profile_predictions(
         Of the queries that are in both, as MTEB averages them. Unless all documents were returned it has `n_ordered`;
         see `deadheat.Task.from_neighbors`.
 
-    Raises
-    ------
-    OSError, ValueError, TypeError
-        If a file cannot be read, or an argument is not as described.
-
     Notes
     -----
     Ties: documents with equal scores tie; MTEB ranks them by their id, descending. Of the documents that tie with the
@@ -127,11 +122,6 @@ def evaluate_predictions(
     -------
     Report
         The mean is over the queries that are in both and have a relevant document.
-
-    Raises
-    ------
-    OSError, ValueError, TypeError
-        As `profile_predictions`, and if a measure is unknown or no query has a relevant document.
 
     Examples
     --------
