@@ -30,9 +30,9 @@ from deadheat.reports.result import Result
 from deadheat.reports.statistics.intervals import Intervals
 from deadheat.reports.tables import (
     DIGITS,
-    column_of,
     columns_of_values,
     decimals,
+    distinct_digits,
     has_ties,
     headline,
     number,
@@ -288,8 +288,9 @@ def _grid(name: str, title: str, breakdown: Breakdown, digits: int) -> dict[str,
         keys: list[Any] = list(cells) if numeric else text
         columns.append({"name": heading, "numeric": numeric, "text": text, "keys": keys})
     for heading, values in breakdown.per_row.items():
-        keys = list(map(_key, triples(values)))
-        shown = column_of(triples(values), digits)
+        rows = triples(values)
+        keys = list(map(_key, rows))
+        shown = [value(row, distinct_digits(rows, digits)) for row in rows]
         text = [each.replace(", ", ",\N{NO-BREAK SPACE}") for each in shown]  # wraps before [
         columns.append({"name": f"{heading} (%)", "numeric": True, "text": text, "keys": keys})
     return {"name": name, "title": title, "columns": columns, "n": len(columns[0]["text"]), "notes": breakdown.notes()}

@@ -200,18 +200,6 @@ def value(result: Any, digits: int = DIGITS, scale: float = 100.0) -> str:
     return f"[{lower}, {upper}]" if math.isnan(result.expected) else f"{expected} [{lower}, {upper}]"
 
 
-def column_of(results: Sequence[Any], digits: int = DIGITS) -> list[str]:
-    """Format the `value` of each result, all with as many decimals.
-
-    Examples
-    --------
-    >>> column_of([Triple(0.5, 0.5, 0.5), Triple(0.25, 0.250001, 0.250002)])
-    ['50.0000', '25.0001 [25.0000, 25.0002]']
-    """
-    digits = distinct_digits(results, digits)
-    return [value(result, digits) for result in results]
-
-
 def headline(result: Any) -> Any:
     """Return the value that stands for all three: the expected one, or where there is none the lower one."""
     return np.where(np.isnan(result.expected), result.lower, result.expected)[()]
