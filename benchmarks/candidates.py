@@ -61,7 +61,7 @@ def _reranking(scores: Array, rng: np.random.Generator, threads: int) -> dict[st
         return np.mean(values, axis=0)
 
     def deadheat() -> object:
-        task = dh.Task.from_scores(scores, relevant, threads=threads)
+        task = dh.from_scores(scores, relevant, threads=threads)
         return dh.evaluate(task, ["MRR@10", "nDCG@10", "mAP"])
 
     return {"yardstick": sentence_transformers, "evaluate": deadheat}

@@ -42,7 +42,7 @@ def row(title: str, relevant: str) -> list[str]:
     run = {QUERY: dict.fromkeys(DOCUMENTS, 1.0)}
     trec = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(run)[QUERY]["ndcg_cut_10"]
     ones = np.ones((len(DOCUMENTS), 4))
-    ours = dh.evaluate(dh.Task.from_judged(ones[:1], ones, qrels, [QUERY], DOCUMENTS), "nDCG@10")["nDCG@10"]
+    ours = dh.evaluate(dh.from_judged(ones[:1], ones, qrels, [QUERY], DOCUMENTS), "nDCG@10")["nDCG@10"]
     return [title, f"{theirs:.1f}", f"{trec:.1f}", f"{ours.expected:.3f} in [{ours.lower:.0f}, {ours.upper:.0f}]"]
 
 

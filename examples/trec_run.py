@@ -71,7 +71,7 @@ def main() -> None:
             for query, scores in run.items():
                 for rank, (name, score) in enumerate(scores.items(), 1):
                     file.write(f"{query} Q0 {name} {rank} {score} bm25\n")
-        report = dh.evaluate(dh.Task.from_run(path, qrels), MEASURES)
+        report = dh.evaluate(dh.from_run(path, qrels), MEASURES)
     print(f"{len(documents)} paragraphs, {len(queries)} titles\n")
     print(report)
 

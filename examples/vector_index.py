@@ -77,7 +77,7 @@ def main() -> None:
     flat.add(base)
     far, ids = flat.search(queries, 2 * K)  # distances come first here
     measures = ["Hit@1", "P@10", "mAP"]
-    profile = dh.Task.from_neighbors(ids, far, query_labels, base_labels, order="ascending").profile
+    profile = dh.from_neighbors(ids, far, query_labels, base_labels, order="ascending").profile
     print("\nOf the first 20 neighbours alone:\n")
     print(dh.evaluate(profile, measures))
     print("\nOf all embeddings:\n")

@@ -1,7 +1,7 @@
 """Words as things to retrieve: their PHOC codes, and the edit distances between them.
 
 In come words; out go binary codes (n, dim) for `deadheat.evaluate`, or a matrix of distances for
-`deadheat.Task.from_scores`. Both hold small integers, or quotients of these, so that many distances are equal. What is
+`deadheat.from_scores`. Both hold small integers, or quotients of these, so that many distances are equal. What is
 computed here is exact: equal numbers come out as equal floats, and different ones as different floats.
 """
 
@@ -113,7 +113,7 @@ def edit_distances(
         Compared as they are, character by character; fold their case first if it does not matter.
     gallery : iterable of str, optional
         The queries themselves when left out. Then each word is at distance 0 from itself, and `junk` of
-        `deadheat.Task.from_scores` takes it out: ``junk=np.eye(n, dtype=bool)``.
+        `deadheat.from_scores` takes it out: ``junk=np.eye(n, dtype=bool)``.
     kind : {"levenshtein", "osa", "damerau", "indel"}
         What an edit is. Levenshtein: to insert, delete or replace a character. OSA (optimal string alignment): also to
         swap two neighbours, where nothing is edited twice. Damerau: the same without that restriction. Indel: to

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from deadheat.engine.task import Task
+from deadheat import from_run
 from deadheat.plots import style
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.runs import RULES, by_rule
@@ -78,7 +78,7 @@ def run(setting: Setting) -> Outcome:
 def truncated(length: int, n_query: int, n_candidate: int, seed: int = 0) -> Truncated:
     scores = scores_of(length, n_query, n_candidate, seed)
     judged = {query: {next(iter(row)): 1} for query, row in scores.items()}  # the first
-    result = evaluate(Task.from_run(scores, judged), MEASURE)[MEASURE]
+    result = evaluate(from_run(scores, judged), MEASURE)[MEASURE]
     rules = {rule: by_rule(rule, scores, judged, [MEASURE], "skip")[MEASURE] for rule in RULES}
     constant = sum(len(set(row.values())) == 1 for row in scores.values()) / n_query
     return Truncated(constant, rules | {MEAN: result.expected}, result.lower, result.upper)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat import from_scores
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
@@ -389,7 +390,7 @@ def float_distances(codes: Matrix, distance: str) -> Matrix:
 def _counted(distances: Matrix, words: Words) -> TieProfile:
     """The tie profile of a matrix of distances, leave one out."""
     relevant = words.family[:, None] == words.family
-    return Task.from_scores(distances, relevant, order="ascending", junk=np.eye(len(distances), dtype=np.bool_)).profile
+    return from_scores(distances, relevant, order="ascending", junk=np.eye(len(distances), dtype=np.bool_)).profile
 
 
 def sample_orders(words: Words) -> dict[str, Codes]:

@@ -184,12 +184,12 @@ def _scored() -> Iterator[tuple[str, list[str]]]:
         rng = np.random.default_rng([21, seed])
         scores, grades = rng.integers(0, 9, (20, 30)) / 7, rng.integers(0, 4, (20, 30))
         for order in ("descending", "ascending"):
-            profile = dh.Task.from_scores(scores, grades, order=order).profile
+            profile = dh.from_scores(scores, grades, order=order).profile
             yield f"scores {seed} {order}", of_report(dh.evaluate(profile, MEASURES))
         documents = [f"d{i}" for i in range(30)]
         run = {f"q{i}": dict(zip(documents[3:], row[3:].tolist(), strict=True)) for i, row in enumerate(scores)}
         qrels = {f"q{i}": dict(zip(documents[:25], row[:25].tolist(), strict=True)) for i, row in enumerate(grades)}
-        yield f"run {seed}", of_report(dh.evaluate(dh.Task.from_run(run, qrels).profile, MEASURES))
+        yield f"run {seed}", of_report(dh.evaluate(dh.from_run(run, qrels).profile, MEASURES))
 
 
 def _analyses() -> Iterator[tuple[str, list[str]]]:

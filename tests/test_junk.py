@@ -102,7 +102,7 @@ def results() -> dict[type, Any]:
 
 def others() -> list[Any]:
     """Results that the valid calls do not return."""
-    graded = dh.Task.from_run({"q": {"a": 0.5, "b": 0.5}}, {"q": {"a": 1, "b": 0.25}})
+    graded = dh.from_run({"q": {"a": 0.5, "b": 0.5}}, {"q": {"a": 1, "b": 0.25}})
     return [graded.profile, dh.evaluate(graded), dh.collisions(TASK, distances=["cosine", "euclidean"])]
 
 
@@ -421,7 +421,7 @@ NAMED: dict[str, tuple[Callable[[], Any], str]] = {
     "ragged profile": (lambda: dh.TieProfile([[0], [1, 1]], [0], [0], [1], [1], [1], [1]), "offsets must be a matrix"),
     "profiles": (lambda: dh.TieProfile.joined([3]), "profiles must be at least one TieProfile, but has 3"),
     "sparse entry": (
-        lambda: dh.Task.from_neighbors([[0]], [[1.0]], relevant=[sparse.dia_matrix(np.eye(2))], n_gallery=2),
+        lambda: dh.from_neighbors([[0]], [[1.0]], relevant=[sparse.dia_matrix(np.eye(2))], n_gallery=2),
         "relevant must be a collection of ids for each query, but is <",
     ),
     "sparse indexes": (
@@ -506,7 +506,7 @@ def test_numbers_of_a_class_of_the_caller_become_plain() -> None:
 
 def test_lazy_frames_are_refused_without_a_warning() -> None:
     polars = pytest.importorskip("polars")
-    for call in (lambda lazy: dh.Task.from_run(lazy, {"q": {"a": 1}}), lambda lazy: dh.confidence.norms(lazy)):
+    for call in (lambda lazy: dh.from_run(lazy, {"q": {"a": 1}}), lambda lazy: dh.confidence.norms(lazy)):
         with pytest.raises(InvalidTypeError, match=r"is a LazyFrame: give frame\.collect\(\)$"):
             call(polars.LazyFrame({"a": [1]}))
 

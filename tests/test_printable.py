@@ -79,7 +79,7 @@ def test_warnings_are_printable() -> None:
 def test_tables_of_labels_ids_and_names_are_printable() -> None:
     labels = [EVIL, "b", EVIL, "b"]
     report = dh.evaluate(POINTS, labels, measures="mAP")
-    run = dh.evaluate(dh.Task.from_run({EVIL: {"a": 1.0, EVIL: 0.5}}, {EVIL: {EVIL: 1}}), "AP")
+    run = dh.evaluate(dh.from_run({EVIL: {"a": 1.0, EVIL: 0.5}}, {EVIL: {EVIL: 1}}), "AP")
     board = dh.leaderboard({EVIL: report, "other": dh.evaluate(POINTS[::-1], labels, measures="mAP")})
     versus = dh.compare(report, report, names=(EVIL, "b"))
     for result in (report.by_class(), report.worst(), report.by_query(), run.worst(), board, versus):
@@ -148,8 +148,8 @@ CALLS: list[tuple[str, Callable[[], Any]]] = [
     ("labels", lambda: dh.evaluate(EYE, BAD)), ("gallery", lambda: dh.evaluate(EYE, FOUR, BAD)),
     ("gallery_labels", lambda: dh.evaluate(EYE, FOUR, EYE, BAD)),
     ("checkpoint", lambda: dh.evaluate(EYE, FOUR, checkpoint=BAD)),
-    ("run", lambda: dh.evaluate(dh.Task.from_run(BAD, {"q": {"d": 1}}))),
-    ("qrels", lambda: dh.evaluate(dh.Task.from_run({"q": {"d": 1.0}}, BAD))),
+    ("run", lambda: dh.evaluate(dh.from_run(BAD, {"q": {"d": 1}}))),
+    ("qrels", lambda: dh.evaluate(dh.from_run({"q": {"d": 1.0}}, BAD))),
     ("receipt", lambda: dh.Receipt.load(BAD)), ("path", lambda: dh.TieProfile.load(BAD)),
     ("path", lambda: dh.Task(EYE, FOUR).profile.save(BAD)), ("path", lambda: dh.Receipt({}).save(BAD)),
 ]  # fmt: skip

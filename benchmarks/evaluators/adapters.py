@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.evaluators.audit import EvaluatorAudit, EvaluatorSurvey, audit_evaluator
 from benchmarks.evaluators.bench import Evaluator
-from deadheat.engine.task import Task
+from deadheat import from_scores
 from deadheat.errors import InvalidValueError, MissingPackageError
 from deadheat.reports.evaluating import evaluate
 from deadheat.support.arrays import Array
@@ -206,7 +206,7 @@ def _tie_aware(scores: Array, relevant: Array, value: str) -> float:
 
 
 def _deadheat(scores: Array, relevant: Array, value: str) -> float:
-    return float(getattr(evaluate(Task.from_scores(scores, relevant), "mAP")["mAP"], value))
+    return float(getattr(evaluate(from_scores(scores, relevant), "mAP")["mAP"], value))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -298,9 +298,9 @@ _ROWS = (
             'trm.evaluate(metrics=["map"], k_list=[n]): expected', _TIE_AWARE, partial(_tie_aware, value="expected")),
     Adapter("tie-aware-retrieval-metrics:map-minimum", "tie-aware-retrieval-metrics", "scores",
             'trm.evaluate(metrics=["map"], k_list=[n]): minimum', _TIE_AWARE, partial(_tie_aware, value="minimum")),
-    Adapter("deadheat:map", "deadheat", "scores", 'evaluate(Task.from_scores(...), "mAP"): lower', _OWN,
+    Adapter("deadheat:map", "deadheat", "scores", 'evaluate(from_scores(...), "mAP"): lower', _OWN,
             partial(_deadheat, value="lower")),
-    Adapter("deadheat:map-expected", "deadheat", "scores", 'evaluate(Task.from_scores(...), "mAP"): expected', _OWN,
+    Adapter("deadheat:map-expected", "deadheat", "scores", 'evaluate(from_scores(...), "mAP"): expected', _OWN,
             partial(_deadheat, value="expected")),
     Adapter("mteb:mrr@10", "mteb", "candidates", "retrieval_metrics.mrr(qrels, results, [10])",
             "the benchmark's MRR of retrieval and reranking", _mteb),

@@ -145,7 +145,7 @@ def test_a_system_that_ranked_nothing_or_nothing_judged_is_an_error(tmp_path: Pa
     for document in ("d0", "other"):
         path = tmp_path / f"{document}.run"
         path.write_text("".join(f"q{i} Q0 {document} 1 0.5 t\n" for i in range(8)))
-        runs.append(evaluate(dh.Task.from_run(path, qrels), "MRR"))
+        runs.append(evaluate(dh.from_run(path, qrels), "MRR"))
     full, unjudged = runs
     empty = evaluate(TieProfile.from_groups([[]] * 8, [0] * 8, [1] * 8), "MRR")
     assert compare(full, full).gate()

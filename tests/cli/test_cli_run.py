@@ -38,10 +38,10 @@ def lines(*args: object) -> list[list[str]]:
 
 
 def test_table_is_that_of_the_library(folder: Path) -> None:
-    report = dh.evaluate(dh.Task.from_run("bm25.run", "qrels.txt"), "AP nDCG@10 P@5")
+    report = dh.evaluate(dh.from_run("bm25.run", "qrels.txt"), "AP nDCG@10 P@5")
     for names in (["-m", "AP nDCG@10 P@5"], ["-m", "AP,nDCG@10", "-m", "P_5"], ["-m", "map ndcg_cut.10 P.5"]):
         assert passed("qrels.txt", "bm25.run", *names) == f"{report}\n"
-    assert passed("qrels.txt", "bm25.run") == f"{dh.evaluate(dh.Task.from_run('bm25.run', 'qrels.txt'))}\n"
+    assert passed("qrels.txt", "bm25.run") == f"{dh.evaluate(dh.from_run('bm25.run', 'qrels.txt'))}\n"
     printed = passed("qrels.txt", "bm25.run", "-m", "AP nDCG@10 P@5", "--json", "-")
     assert json.loads(printed) == json.loads(report.to_json())
 
@@ -128,7 +128,7 @@ def test_only_the_first_documents(folder: Path) -> None:
 def test_ids_in_any_bytes_and_tags_with_blanks(folder: Path) -> None:
     Path("bytes.txt").write_bytes(b"q1 0 caf\xe9 1\nq1 0 caf\xe8 0\n\xff 0 a 1\n")
     Path("bytes.run").write_bytes(b"q1 Q0 caf\xe8 1 9 my run\nq1 Q0 caf\xe9 2 8 my run\n\xff Q0 a 1 9 last one\n")
-    result = dh.evaluate(dh.Task.from_run("bytes.run", "bytes.txt"), "RR")
+    result = dh.evaluate(dh.from_run("bytes.run", "bytes.txt"), "RR")
     assert result["RR"].per_query.expected.tolist() == [0.5, 1.0]
     args = ["run", "bytes.txt", "bytes.run", "--trec-eval", "-q", "-m", "runid recip_rank"]
     command = [sys.executable, "-c", "from deadheat.cli.main import main; main()", *args]

@@ -88,7 +88,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run_reports(measures: str, rel: int = 1) -> dict[str, dh.Report]:
-    tasks = {name: dh.Task.from_run(f"{name}.run", "qrels", rel=rel) for name in ("first", "last")}
+    tasks = {name: dh.from_run(f"{name}.run", "qrels", rel=rel) for name in ("first", "last")}
     return {name: dh.evaluate(task, measures) for name, task in tasks.items()}
 
 
@@ -128,7 +128,7 @@ def test_options_that_runs_or_embeddings_lack_are_refused(runs: None) -> None:
 
 
 def test_runs_take_ties_as_embeddings_do(runs: None) -> None:
-    judged = [dh.evaluate(dh.Task.from_run(path, "qrels", ties="float16"), "MRR") for path in ("first.run", "last.run")]
+    judged = [dh.evaluate(dh.from_run(path, "qrels", ties="float16"), "MRR") for path in ("first.run", "last.run")]
     expected = dh.compare(*judged, names=("first", "last"))
     asked = ("compare", "first.run", "last.run", "--qrels", "qrels", "-m", "MRR", "--ties", "float16")
     assert passed(*asked) == f"{expected}\n"
@@ -170,7 +170,7 @@ def test_a_gate_has_three_readings(hits: None) -> None:
 
 def test_a_gate_says_why_on_standard_error(hits: None) -> None:
     status, lines = gate("many", "--margin", 1)
-    pair = [dh.evaluate(dh.Task.from_run(f"{name}.run", "qrels"), "Hit@1") for name in ("old", "many")]
+    pair = [dh.evaluate(dh.from_run(f"{name}.run", "qrels"), "Hit@1") for name in ("old", "many")]
     decision = dh.compare(*pair, names=("old", "many"), n_resamples=999).gate(0.01)
     assert (status, lines) == (1, [f"deadheat: {line}" for line in decision.notes()])
     assert lines[0].startswith("deadheat: many is significantly worse than old: Hit@1 by 20.00 points (p = 0.0125)")
@@ -199,7 +199,7 @@ def test_collapsed_systems_fail_the_gate_and_equal_ones_pass(folder: Path) -> No
 def test_slices_are_printed_in_place_of_the_table(hits: None, folder: Path) -> None:
     Path("types.tsv").write_text("".join(f"q{i:02}\t{'who' if i < 10 else 'when'}\n" for i in reversed(range(40))))
     column = {f"q{i:02}": "who" if i < 10 else "when" for i in range(40)}
-    old, many = (dh.evaluate(dh.Task.from_run(f"{name}.run", "qrels"), "Hit@1") for name in ("old", "many"))
+    old, many = (dh.evaluate(dh.from_run(f"{name}.run", "qrels"), "Hit@1") for name in ("old", "many"))
     of_runs = ("--by-slice", "types.tsv", "-m", "Hit@1")
     assert passed("run", "qrels", "many.run", *of_runs) == f"{many.by_slice(column)}\n"
     sliced = dh.compare(old, many, names=("old", "many")).by_slice(column)

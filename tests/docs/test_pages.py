@@ -268,11 +268,11 @@ def test_calls_of_other_libraries(start: str, module: str, imports: str, ours: d
     for example in doctest.DocTestParser().get_examples(PAGES["docs/coming-from.md"]):
         if re.match(r"import|\w+ = ", example.source) and ".register(" not in example.source:
             exec(example.source, names)
-    profile = dh.Task.from_run(names["run"], names["qrels"]).profile
+    profile = dh.from_run(names["run"], names["qrels"]).profile
     if module == "torchmetrics":  # takes tensors
         import torch
 
-        profile = dh.Task.from_scores(names["scores"], names["relevant"]).profile
+        profile = dh.from_scores(names["scores"], names["relevant"]).profile
         names |= {name: torch.as_tensor(names[name]).flatten() for name in ("scores", "relevant")}
         names["query_of_each_pair"] = torch.arange(2).repeat_interleave(3)
     elif module == "pytorch_metric_learning":

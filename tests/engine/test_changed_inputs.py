@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat import from_scores
 
 _RNG = np.random.default_rng(0)
 ROWS = _RNG.standard_normal((30, 5))
@@ -162,7 +163,7 @@ def test_a_task_that_was_counted_keeps_its_values_and_gets_no_receipt_of_other_r
 
 def test_scores_are_counted_at_once() -> None:
     scores, relevant = ROWS.copy(), ROWS > 0.5
-    task = Task.from_scores(scores, relevant)
-    before = str(dh.evaluate(Task.from_scores(scores.copy(), relevant.copy())))
+    task = from_scores(scores, relevant)
+    before = str(dh.evaluate(from_scores(scores.copy(), relevant.copy())))
     scores[:], relevant[:] = 0, True
     assert str(dh.evaluate(task)) == before

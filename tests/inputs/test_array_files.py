@@ -342,5 +342,5 @@ def test_endings_that_are_not_read(ending: str, got: str, tmp_path: Path) -> Non
 def test_a_pipe_is_no_file(name: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / name)
     said = f"{tmp_path / name} is a pipe or a device, and not a file: save it in one"
-    for call in (read, dh.audit_run, partial(dh.Task.from_run, {"q": {"a": 1.0}}), partial(dh.Task, ROWS)):
+    for call in (read, dh.audit_run, partial(dh.from_run, {"q": {"a": 1.0}}), partial(dh.Task, ROWS)):
         assert refusal(call, tmp_path / name) == said

@@ -210,7 +210,7 @@ def test_a_mask_is_not_lost(name, arguments, options):
 
 def test_a_mask_of_relevance_or_scores_is_not_lost():
     square, relevant = ROWS @ ROWS.T, LABELS[:, None] == LABELS
-    function = dh.Task.from_scores
+    function = dh.from_scores
     assert refusal(TypeError, function, square, masked(relevant)).startswith("relevant must be a plain array")
     assert "must be a plain array" in refusal(TypeError, function, masked(square), relevant)
     interval = dh.evaluate(dh.Task(ROWS, LABELS).profile).interval
@@ -277,7 +277,7 @@ def test_bytes_in_one_file_are_the_strings_of_another(tmp_path):
 def test_an_integer_is_never_rounded(values):
     for name, function, other in (
         ("embeddings", dh.Task, LABELS),
-        ("scores", dh.Task.from_scores, np.ones((4, 2), dtype=bool)),
+        ("scores", dh.from_scores, np.ones((4, 2), dtype=bool)),
     ):
         message = refusal(ValueError, function, values, other)
         assert message.startswith(f"{name} must fit one type, but float64 does not hold ")
@@ -285,7 +285,7 @@ def test_an_integer_is_never_rounded(values):
 
 def test_scores_that_a_type_holds_are_taken_and_confidences_are_never_rounded():
     for values in ([[ODD, 1]], [[2**53, 0.5]], [[2**60, 0.5]], [[float(ODD), 0.5]]):
-        assert dh.Task.from_scores(values, [[1, 1]]).profile.closer.tolist() == [0, 1]
+        assert dh.from_scores(values, [[1, 1]]).profile.closer.tolist() == [0, 1]
     rank_correlation = dh.confidence.rank_correlation
     message = refusal(ValueError, rank_correlation, [ODD, 2**53, 0.5], [1, 2, 3])
     assert message == f"confidence must fit one type, but float64 does not hold {ODD}"
@@ -336,7 +336,7 @@ def test_sparse_matrices_are_refused_but_for_embeddings():
         assert message == f"rows must be dense, but is a sparse {type(sparse).__name__}: give values.toarray()"
     eye = scipy.sparse.csr_matrix(np.eye(4, dtype=bool))
     assert refusal(TypeError, dh.Task, ROWS, LABELS, junk=eye).startswith("junk must be dense")
-    assert refusal(TypeError, dh.Task.from_scores, eye, eye).startswith("scores must be dense")
+    assert refusal(TypeError, dh.from_scores, eye, eye).startswith("scores must be dense")
 
 
 def test_ragged_rows_are_refused():
@@ -344,7 +344,7 @@ def test_ragged_rows_are_refused():
     message = refusal(ValueError, dh.Task, ROWS, LABELS, junk=ragged)
     differ = "its rows differ in length or kind: row 1 has 2 entries and row 0 has 1"
     assert message == f"junk must be a mask, but {differ}"
-    assert "rows differ" in refusal(ValueError, dh.Task.from_scores, ROWS, ragged)
+    assert "rows differ" in refusal(ValueError, dh.from_scores, ROWS, ragged)
 
 
 def test_tensors_without_numbers_of_their_own_are_refused():
@@ -362,7 +362,7 @@ def test_tensors_without_numbers_of_their_own_are_refused():
     assert refusal(TypeError, dh.Task, meta, LABELS) == f"embeddings {nothing}"
     assert refusal(TypeError, dh.Task, ROWS, meta[0]) == f"labels {nothing}"
     assert refusal(TypeError, dh.Task, ROWS, LABELS, junk=meta) == f"junk {nothing}"
-    assert refusal(TypeError, dh.Task.from_scores, torch.eye(4), meta) == f"relevant {nothing}"
+    assert refusal(TypeError, dh.from_scores, torch.eye(4), meta) == f"relevant {nothing}"
 
 
 def test_tensors_are_taken_wherever_their_signs_are():
@@ -371,7 +371,4 @@ def test_tensors_are_taken_wherever_their_signs_are():
     for tensor in (rows, rows.clone().requires_grad_(), (-rows)._neg_view()):
         assert_array_equal(plain(tensor, "embeddings"), ROWS)
     relevant = torch.tensor(LABELS[:, None] == LABELS)
-    assert (
-        dh.Task.from_scores(rows @ rows.T, relevant).profile
-        == dh.Task.from_scores(ROWS @ ROWS.T, relevant.numpy()).profile
-    )
+    assert dh.from_scores(rows @ rows.T, relevant).profile == dh.from_scores(ROWS @ ROWS.T, relevant.numpy()).profile

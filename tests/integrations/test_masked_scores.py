@@ -22,7 +22,7 @@ def bounds(task: dh.Task) -> Values:
 
 
 def of_scores(row: Any, junk: Any, **how: Any) -> Values:
-    return bounds(dh.Task.from_scores(row[None], RELEVANT[None], junk=junk, **how))
+    return bounds(dh.from_scores(row[None], RELEVANT[None], junk=junk, **how))
 
 
 def of_links(row: Any, junk: Any, **how: Any) -> Values:
@@ -42,12 +42,12 @@ def of_candidates(row: Any, junk: Any, **how: Any) -> Values:
 def of_neighbors(row: Any, junk: Any) -> Values:
     ids = np.where(np.zeros(4, dtype=bool) if junk is None else junk, -1, np.arange(4))
     best = np.argsort(-np.nan_to_num(row), kind="stable")
-    return bounds(dh.Task.from_neighbors(ids[None, best], row[None, best], relevant=[{0}], n_gallery=4, cut_ties=False))
+    return bounds(dh.from_neighbors(ids[None, best], row[None, best], relevant=[{0}], n_gallery=4, cut_ties=False))
 
 
 def of_a_run(row: Any, junk: Any, **how: Any) -> Values:
     listed = {f"d{d}": float(score) for d, score in enumerate(row) if junk is None or not junk[d]}
-    return bounds(dh.Task.from_run({"q": listed}, {"q": {"d0": 1}}, **how))
+    return bounds(dh.from_run({"q": listed}, {"q": {"d0": 1}}, **how))
 
 
 def of_torchmetrics(row: Any, junk: Any, **how: Any) -> Values:

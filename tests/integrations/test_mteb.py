@@ -36,7 +36,7 @@ def ranked(seed: int, n_kept: int) -> tuple[dict[str, Any], dict[str, Any], dict
 def test_bounds_hold_for_the_whole_ranking(n_kept: int) -> None:
     for seed in range(10):
         whole, kept, qrels = ranked(seed, n_kept)
-        truth = dh.evaluate(dh.Task.from_run(whole, qrels).profile, MEASURES)
+        truth = dh.evaluate(dh.from_run(whole, qrels).profile, MEASURES)
         report = mteb_files.evaluate_predictions(kept, qrels, n_documents=30, measures=MEASURES)
         for name in MEASURES:
             for which, sign in (("lower", 1), ("upper", -1)):
@@ -51,7 +51,7 @@ def test_bounds_hold_for_the_whole_ranking(n_kept: int) -> None:
 def test_all_ranks_before_the_last_score_are_known() -> None:
     whole = {"q": {f"d{i}": 1 - i // 2 / 64 for i in range(50)}}
     kept, qrels = {"q": dict(list(whole["q"].items())[:20])}, {"q": {"d3": 1, "d8": 2}}
-    truth = dh.evaluate(dh.Task.from_run(whole, qrels).profile, "nDCG@10")["nDCG@10"]
+    truth = dh.evaluate(dh.from_run(whole, qrels).profile, "nDCG@10")["nDCG@10"]
     result = mteb_files.evaluate_predictions(kept, qrels, n_documents=50)["nDCG@10"]
     assert (result.lower, result.expected, result.upper) == (truth.lower, truth.expected, truth.upper)
     assert result.lower < result.upper

@@ -52,7 +52,7 @@ def test_its_values_are_between_the_bounds(
         return
     expected = theirs(run, qrels, rel, judged_only)
     how: dict[str, Any] = {"complete": False, "ties": "float32", "rel": rel, "judged_only": judged_only}
-    report = dh.evaluate(dh.Task.from_run(run, qrels, **how), NAMES, singletons="zero")
+    report = dh.evaluate(dh.from_run(run, qrels, **how), NAMES, singletons="zero")
     assert report.profile.query_ids is not None
     assert set(report.profile.query_ids) == set(expected)
     for name in report:
@@ -95,7 +95,7 @@ def test_thousands_of_lines(rel: int, scores: int, judged_only: bool) -> None:
     flags = {"relevance_level": rel, "judged_docs_only_flag": judged_only}
     names = {*LINES, "num_ret", "num_rel", "num_rel_ret"}
     expected = pytrec_eval.RelevanceEvaluator(qrels, names, **flags).evaluate(run)
-    task = dh.Task.from_run(run, qrels, rel=rel, complete=False, judged_only=judged_only)
+    task = dh.from_run(run, qrels, rel=rel, complete=False, judged_only=judged_only)
     report = dh.evaluate(task, singletons="zero")
     result = [line.split("\t") for line in trec_lines(report, LINES, by_query=True, summary=False)]
     counts = ("num_ret", "num_rel", "num_rel_ret")
@@ -123,7 +123,7 @@ def test_interpolated_precision(scores: int) -> None:
     run, qrels = random_run(scores, scores)
     names = [f"iprec_at_recall_{i / 10:.2f}" for i in range(11)]
     expected = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall", "11pt_avg"}).evaluate(run)
-    report = dh.evaluate(dh.Task.from_run(run, qrels, complete=False), [f"IPrec@{i / 10}" for i in range(11)])
+    report = dh.evaluate(dh.from_run(run, qrels, complete=False), [f"IPrec@{i / 10}" for i in range(11)])
     relevant, compared = report.profile.n_relevant, 0
     assert report.profile.query_ids is not None
     for i, name in enumerate(names):
@@ -146,7 +146,7 @@ def test_means_over_queries_and_geometric_ones(scores: int) -> None:
 
     run, qrels = random_run(scores + 1, scores)
     expected = pytrec_eval.RelevanceEvaluator(qrels, {"gm_map", "gm_bpref", "utility"}).evaluate(run)
-    report = dh.evaluate(dh.Task.from_run(run, qrels, complete=False), singletons="zero")
+    report = dh.evaluate(dh.from_run(run, qrels, complete=False), singletons="zero")
     for line in trec_lines(report, ["gm_map", "gm_bpref", "utility"]):
         name, _, *values = line.split("\t")
         mean = np.mean([of[name.strip()] for of in expected.values()])

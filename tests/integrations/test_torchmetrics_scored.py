@@ -241,7 +241,7 @@ def test_real_gains_in_batches() -> None:
     preds, target = torch.tensor([3.0, 1.0, 1.0, 2.0, 2.0, 1.0]), torch.tensor([0.0, 0.25, 1.5, 0.75, 0.0, 2.0])
     indexes = torch.tensor([0, 0, 0, 1, 1, 1])
     values = values_of(in_batches(ScoredRetrieval("nDCG, ERR@2, mAP"), (preds, target, indexes), size=2))
-    report = dh.evaluate(dh.Task.from_scores(preds.reshape(2, 3), target.reshape(2, 3)), "nDCG, ERR@2, mAP")
+    report = dh.evaluate(dh.from_scores(preds.reshape(2, 3), target.reshape(2, 3)), "nDCG, ERR@2, mAP")
     assert values == {name + end: getattr(report[name], which) for name in report for end, which in ENDS.items()}
     grades = [in_batches(ScoredRetrieval("nDCG"), (preds, target.ceil().to(kind), indexes)) for kind in (float, int)]
     assert len({each.report().profile.digest() for each in grades}) == 1

@@ -65,7 +65,7 @@ def test_bounds_hold_for_the_whole_ranking(search: Any, distance: str, kind: str
         base, queries = made(kind, 40, 4, rng), made(kind, 15, 4, rng)
         labels, of_base = rng.integers(0, 5, 15), rng.integers(0, 5, 40)
         ids, scores, options = search(base, queries, k, distance)
-        result = dh.Task.from_neighbors(ids, scores, labels, of_base, **options).profile
+        result = dh.from_neighbors(ids, scores, labels, of_base, **options).profile
         truth = dh.Task(queries, labels, base, of_base, distance=distance).profile
         if k == 40:
             assert result == truth
@@ -86,7 +86,7 @@ def test_leave_one_out(search: Any) -> None:
     rng = np.random.default_rng(1)
     base, labels = made("ties", 30, 3, rng), rng.integers(0, 4, 30)
     ids, scores, options = search(base, base, 11, "euclidean")
-    result = dh.Task.from_neighbors(ids, scores, labels, labels, exclude=np.arange(30), **options).profile
+    result = dh.from_neighbors(ids, scores, labels, labels, exclude=np.arange(30), **options).profile
     truth = dh.Task(base, labels, distance="euclidean").profile
     assert_array_equal(result.n_ranked, truth.n_ranked)
     assert_array_equal(result.n_relevant, truth.n_relevant)
@@ -104,7 +104,7 @@ def test_short_rows(search: Any) -> None:
     ids, scores, options = search(base, queries, 8, "euclidean")
     assert ids.shape[1] in (5, 8)
     truth = dh.Task(queries, labels, base, of_base, distance="euclidean").profile
-    assert dh.Task.from_neighbors(ids, scores, labels, of_base, **options).profile == truth
+    assert dh.from_neighbors(ids, scores, labels, of_base, **options).profile == truth
     recall = dh.index_recall(ids, queries, base, 8, distance="euclidean", counts=options.get("counts"))
     assert recall["index"].recall == 1
 
@@ -121,7 +121,7 @@ def test_a_range_search_cuts_no_tie() -> None:
     orders = [np.argsort(far[part], kind="stable") for part in parts]
     rows, distances = ([of[part][order] for part, order in zip(parts, orders, strict=True)] for of in (ids, far))
     labels, of_base = rng.integers(0, 3, 6), rng.integers(0, 3, 40)
-    result = dh.Task.from_neighbors(rows, distances, labels, of_base, order="ascending", cut_ties=False).profile
+    result = dh.from_neighbors(rows, distances, labels, of_base, order="ascending", cut_ties=False).profile
     assert result.n_ordered is not None
     assert_array_equal(result.n_ordered, [len(row) for row in rows])
     truth = dh.Task(queries, labels, base, of_base, distance="euclidean").profile

@@ -173,7 +173,7 @@ def test_exploit_takes_what_is_a_sum_over_the_relevant_items() -> None:
 
 def test_levels_of_relevance() -> None:
     name = "mAP(over='hits',rel=2)@2"
-    result = dh.evaluate(dh.Task.from_scores([[3, 2, 2, 1]], [[1, 2, 0, 3]]), name)[name]
+    result = dh.evaluate(dh.from_scores([[3, 2, 2, 1]], [[1, 2, 0, 3]]), name)[name]
     assert (result.lower, result.upper) == (0, 0.5)
     assert parse(name).rel == parse("AP(interpolation='trapezoid',rel=2)").rel == 2
 

@@ -17,7 +17,7 @@ from deadheat.measures.values import all_bounds
 
 SCORES = np.array([[3, 2, 2, 2, 1, 1], [1, 1, 1, 1, 1, 1], [6, 5, 4, 3, 2, 1]])
 MARKS = np.array([[0, 1, 0, 1, 0, 1], [1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0]], dtype=bool)
-PROFILE = dh.Task.from_scores(SCORES, MARKS).profile
+PROFILE = dh.from_scores(SCORES, MARKS).profile
 
 
 def discount(rank: Any) -> Any:

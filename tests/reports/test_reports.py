@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat import Task
+from deadheat import Task, from_neighbors, from_profile, from_run
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.tolerance import Tolerance
@@ -299,7 +299,7 @@ def test_a_report_is_a_mapping_of_its_measures() -> None:
 
 
 def test_rankings_that_were_cut() -> None:
-    outcome = Task.from_neighbors([["a", "b"]], [[2.0, 1.0]], relevant=[{"a", "c"}], n_gallery=9).profile
+    outcome = from_neighbors([["a", "b"]], [[2.0, 1.0]], relevant=[{"a", "c"}], n_gallery=9).profile
     cut = "n 1 query relevant items were not returned or may tie with the last returned"
     assert str(evaluate(outcome, "Hit@1, mAP")).splitlines()[-1] == (
         f"Needs more neighbours: i{cut}, so that mAP has bounds and no expected value. "
@@ -397,7 +397,7 @@ LINE = Task([[0.0], [1.0], [2.0]], [1, 1, 2], distance="euclidean")
     [
         ((LINE,), {"distance": "l2"},
          "distance belongs to the task: give it to dh.Task, or take task.replace(distance=...)"),
-        ((Task.from_profile(PROFILE),), {"threads": 1}, "threads belongs to the task: give it to dh.Task"),
+        ((from_profile(PROFILE),), {"threads": 1}, "threads belongs to the task: give it to dh.Task"),
         ((LINE,), {"by_id": True}, "by_id is no argument of evaluate, which takes"),
         ((LINE, "mAP"), {"measures": "mAP"}, "evaluate must be given a task and measures, and options by name"),
         ((LINE, "mAP", "zero"), {}, "evaluate must be given a task and measures, and options by name"),
@@ -412,7 +412,7 @@ def test_what_is_in_the_wrong_place_is_refused(given: tuple[Any, ...], options: 
 
 def test_a_task_is_not_made_of_anything_but_a_profile() -> None:
     with pytest.raises(TypeError, match=r"^profile must be a TieProfile, but is list$"):
-        Task.from_profile([[0.5]])  # type: ignore[arg-type]
+        from_profile([[0.5]])  # type: ignore[arg-type]
 
 
 # Classes and queries, worst first, against plain loops and by hand
@@ -470,7 +470,7 @@ def test_a_tolerance_orders_by_the_lower_bound() -> None:
 
 def test_ids_of_a_run_and_no_labels() -> None:
     run = {"q-7": {"a": 2.0, "b": 1.0}, "q-8": {"a": 2.0, "b": 1.0}}
-    profile = Task.from_run(run, {"q-7": {"b": 1}, "q-8": {"a": 1}}).profile
+    profile = from_run(run, {"q-7": {"b": 1}, "q-8": {"a": 1}}).profile
     table = evaluate(profile, "mAP").worst()
     assert table.rows == {"query": ["q-7", "q-8"], "relevant": [1, 1]}
     with pytest.raises(InvalidValueError, match=r"^per_class needs the labels of the queries: "):

@@ -73,7 +73,7 @@ def test_flushing_to_zero_changes_nothing(distance, dtype, tail, threads):
 
 def test_subnormal_scores_differ():
     def tied():
-        return dh.Task.from_scores([[1e-310, 2e-310, 0.0]], [[1, 0, 0]]).profile.tied.tolist()
+        return dh.from_scores([[1e-310, 2e-310, 0.0]], [[1, 0, 0]]).profile.tied.tolist()
 
     assert tied() == in_mode("flushing", tied) == [1]
 

@@ -27,7 +27,7 @@ def names(outcomes: EvaluatorAudit, severity: str) -> list[str]:
 
 def sound(scores: Any, relevant: Any) -> float:
     """The lower bound of mAP."""
-    return dh.evaluate(dh.Task.from_scores(scores, relevant, threads=1), "mAP")["mAP"].lower
+    return dh.evaluate(dh.from_scores(scores, relevant, threads=1), "mAP")["mAP"].lower
 
 
 def of_embeddings(embeddings: Any, labels: Any) -> float:
@@ -60,7 +60,7 @@ def test_a_sound_evaluator_passes(fn: Metric, form: str) -> None:
 
 def test_expectation_and_upper_bound_are_distinguished() -> None:
     def of(end: str, scale: int = 1) -> EvaluatorAudit:
-        return audit(lambda s, r: scale * getattr(dh.evaluate(dh.Task.from_scores(s, r), "mAP")["mAP"], end))
+        return audit(lambda s, r: scale * getattr(dh.evaluate(dh.from_scores(s, r), "mAP")["mAP"], end))
 
     expected, upper = of("expected"), of("upper")
     assert (expected.ties, expected.passes(), expected.sigmas) == ("expectation", True, pytest.approx(0, abs=1e-6))
@@ -210,13 +210,13 @@ def of_profile(profile: dh.TieProfile, measure: str) -> Any:
     ("fn", "form", "definition"),
     [
         (
-            lambda s, r: np.nanmean(of_profile(dh.Task.from_scores(s, r).profile, "P@5")),
+            lambda s, r: np.nanmean(of_profile(dh.from_scores(s, r).profile, "P@5")),
             "scores",
             "P@5, the highest score first",
         ),
         (lambda s, r: 1 / (1 + np.argmax(r[np.argsort(-s)])), "query", "MRR, the highest score first"),
         (
-            lambda s, r: np.nanmean(of_profile(dh.Task.from_scores(-s, r).profile, "MRR")),
+            lambda s, r: np.nanmean(of_profile(dh.from_scores(-s, r).profile, "MRR")),
             "scores",
             "MRR, the lowest score first",
         ),
@@ -224,7 +224,7 @@ def of_profile(profile: dh.TieProfile, measure: str) -> Any:
         (lambda s, r: sound(s.reshape(1, -1), r.reshape(1, -1)), "scores", "mAP, all pairs in one ranking"),
         (
             lambda s, r: np.nanmean(
-                of_profile(dh.Task.from_scores(s, r).profile, "mAP@3") * r.sum(1) / np.minimum(3, r.sum(1))
+                of_profile(dh.from_scores(s, r).profile, "mAP@3") * r.sum(1) / np.minimum(3, r.sum(1))
             ),
             "scores",
             "mAP@3, the highest score first, over min(R, k)",

@@ -179,6 +179,6 @@ def test_the_page_has_the_values_of_each(name: str, monkeypatch: pytest.MonkeyPa
     (row,) = rows
     assert row[7:11] == values(name)
     measure, counted = COUNTED[name]
-    result = dh.evaluate(dh.Task.from_ranks([1], [999], 999), measure)[measure]
+    result = dh.evaluate(dh.from_ranks([1], [999], 999), measure)[measure]
     lower, expected, upper = (f"{100 * end:.2f}" for end in (result.lower, result.expected, result.upper))
     assert [row[1], *row[3:5]] == [counted, expected, f"[{lower}, {upper}]"]

@@ -48,7 +48,7 @@ NAMES = {
 }
 _BLANKS = re.compile(r"\s*")
 _NUMBER = re.compile(rb"[-+]?[0-9.]+([eE][-+]?[0-9]+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE)
-_ADVICE = "; give the id of each hit, or Task.from_run({query: {id: score}}, qrels) to rank by scores, which may tie"
+_ADVICE = "; give the id of each hit, or from_run({query: {id: score}}, qrels) to rank by scores, which may tie"
 NO_DOCUMENT = object()  # the document of a query that has none
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import Task
+from deadheat.engine.sources.run import from_run
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports import evaluating
 from deadheat.reports.result import ENDS, Result, over_min_of_k_and_relevant
@@ -33,7 +33,7 @@ def evaluate(
     Parameters
     ----------
     qrels : dict of query id to dict of document id to grade
-        As in `deadheat.Task.from_run`; grades of 0 and less are irrelevant.
+        As in `deadheat.from_run`; grades of 0 and less are irrelevant.
     results : dict of query id to dict of document id to score
         The retrieved documents; the highest score is the best. Neither dictionary is changed.
     k_values : list of int
@@ -56,7 +56,7 @@ def evaluate(
     The mean is over the queries that are in both. One without a relevant document counts 0, as in BEIR.
 
     A relevant document that is not in `results` counts among the relevant ones and is never found. `results` usually
-    hold the best 1000: where a tie extends beyond them, `deadheat.Task.from_neighbors` has the bounds.
+    hold the best 1000: where a tie extends beyond them, `deadheat.from_neighbors` has the bounds.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def profile(qrels: Qrels, results: Results, *, ignore_identical_ids: bool = True
         counts = f"{len(qrels)} and {len(results)} queries"
         raise InvalidValueError("qrels and results", f"must have a query in common, but have none among {counts}")
     result = {query: results[query] for query in kept}
-    return Task.from_run(without_identical_ids(result) if ignore_identical_ids else result, kept).profile
+    return from_run(without_identical_ids(result) if ignore_identical_ids else result, kept).profile
 
 
 def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], metric: str) -> Values:
@@ -143,7 +143,7 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
     name, ours = _KINDS[kind]
     if kind == "hole" and not any(qrels.values()):
         return {f"{name}@{k}{end}": 0.0 for end in ENDS for k in cutoffs}
-    report = evaluating.evaluate(Task.from_run(results, qrels), [f"{ours}@{k}" for k in cutoffs], singletons="zero")
+    report = evaluating.evaluate(from_run(results, qrels), [f"{ours}@{k}" for k in cutoffs], singletons="zero")
     values = {k: report[f"{ours}@{k}"] for k in cutoffs}
     if kind == "recall_cap":
         values = {k: over_min_of_k_and_relevant(result, k) for k, result in values.items()}

@@ -145,7 +145,7 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
     Parameters
     ----------
     ties : {"exact", "float16", "bfloat16", "float32", "float64"} or Rounded
-        As in `deadheat.Task.from_run`; pytrec_eval, which computes most measures by default, reads float32.
+        As in `deadheat.from_run`; pytrec_eval, which computes most measures by default, reads float32.
 
     Notes
     -----

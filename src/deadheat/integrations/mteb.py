@@ -2,7 +2,7 @@
 
     {task}_predictions.json ──read_predictions──> {query: {document: score}} ──evaluate_predictions──> Report
     folder of them, tasks ──evaluate_folder──> TaskReports ──save──> {task}.json, results as MTEB writes them
-    cache/{task}/query, …/document ──read_embeddings──> rows ──deadheat.Task.from_judged──> TieProfile
+    cache/{task}/query, …/document ──read_embeddings──> rows ──deadheat.from_judged──> TieProfile
 
 MTEB need not be installed, but to write its results: the others are plain files.
 """
@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import Task
+from deadheat.engine.sources.neighbors import from_neighbors
+from deadheat.engine.sources.run import from_run
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError, MissingPackageError, reason
 from deadheat.inputs import trec
 from deadheat.inputs.disk import File, Place
@@ -56,7 +57,7 @@ def profile_predictions(
     predictions : path or dict
         A file as in `read_predictions`, or the result of that.
     qrels : path or dict
-        As in `deadheat.Task.from_run`: ``{query_id: {doc_id: grade}}``, a task's ``relevant_docs``.
+        As in `deadheat.from_run`: ``{query_id: {doc_id: grade}}``, a task's ``relevant_docs``.
     n_documents : int or None
         The number of documents in the corpus. None for reranking, where the predictions hold everything that is ranked.
     subset, split
@@ -68,7 +69,7 @@ def profile_predictions(
     -------
     TieProfile
         Of the queries that are in both, as MTEB averages them. Unless all documents were returned it has `n_ordered`;
-        see `deadheat.Task.from_neighbors`.
+        see `deadheat.from_neighbors`.
 
     Notes
     -----
@@ -95,10 +96,10 @@ def profile_predictions(
         ranked = {query: dict(scores[query]) for query in queries}
         for query in queries if ignore_identical_ids else ():
             ranked[query].pop(query, None)
-        return Task.from_run(ranked, {query: judged[query] for query in queries}).profile
+        return from_run(ranked, {query: judged[query] for query in queries}).profile
     rows = {query: sorted(scores[query].items(), key=lambda pair: -pair[1]) for query in queries}
     own = [query if ignore_identical_ids and query in scores[query] else None for query in queries]
-    return Task.from_neighbors(
+    return from_neighbors(
         [[document for document, _ in rows[query]] for query in queries],
         [[score for _, score in rows[query]] for query in queries],
         relevant=[judged[query] for query in queries],

@@ -107,7 +107,7 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
         Rank by the output of `model.predict`, or by the logits before the model's activation: a sigmoid makes large
         logits equal, in float32 from 17 on, in bfloat16 from 6. Keyword only.
     ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
-        As in `deadheat.Task.from_scores`. Keyword only.
+        As in `deadheat.from_scores`. Keyword only.
     *args, **kwargs
         Parameters of the original, in the same order: `at_k`, `always_rerank_positives`, `name`, `prompt_name`,
         `batch_size`, `show_progress_bar`, `write_csv`, `mrr_at_k`.

@@ -190,7 +190,9 @@ def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
         points = number(100 * result.tested, form)
         return f"No significant difference in {name}{values} ({a} − {b}: {points} points, {p})."
     first, last = (a, b) if result.ahead == "A" else (b, a)
-    certain = ", whatever the ties do" if result.ahead == result.ahead_worst_case else ", but not for every tie-breaking"
+    certain = (
+        ", whatever the ties do" if result.ahead == result.ahead_worst_case else ", but not for every tie-breaking"
+    )
     points = f"{number(100 * abs(result.tested), form)} points{values}{certain if values else ''}"
     return f"{first} is ahead of {last} in {name} by {points} ({p})."
 

@@ -46,7 +46,7 @@ def written_out(made: dict[str, Any], relevance: str) -> dh.TieProfile:
     inside = np.flatnonzero(own >= 0)
     junk[inside, own[inside]] = True
     relevant = {"any": shared > 0, "count": shared}[relevance]
-    return dh.Task.from_scores(distances, relevant, order="ascending", junk=junk).profile
+    return dh.from_scores(distances, relevant, order="ascending", junk=junk).profile
 
 
 @pytest.mark.parametrize("relevance", ["any", "count"])

@@ -428,7 +428,7 @@ def profiles() -> list[dh.TieProfile]:
         dh.Task(ROWS, LABELS, distance="euclidean").profile,
         dh.Task(ROWS, LABELS, junk=rng.random((90, 90)) < 0.3).profile,
         dh.Task(ROWS * 1.5, LABELS, ties=dh.Tolerance(0.5)).profile,
-        dh.Task.from_scores(rng.integers(0, 5, (40, 30)), grades).profile,
+        dh.from_scores(rng.integers(0, 5, (40, 30)), grades).profile,
     ]
 
 

@@ -83,9 +83,9 @@ def by_function(scores: Any, relevant: Any, **how: Any) -> dict[str, Callable[[]
     run = {f"{q}": {f"{d}": score for d, score in enumerate(row)} for q, row in enumerate(scores.tolist())}
     qrels = {f"{q}": {f"{d}": 1 for d in np.flatnonzero(marks)} or {"0": 0} for q, marks in enumerate(relevant)}
     return {
-        "scores": lambda: dh.Task.from_scores(scores, relevant, **how).profile,
-        "negated": lambda: dh.Task.from_scores(-scores, relevant, order="ascending", **how).profile,
-        "a run": lambda: dh.Task.from_run(run, qrels, **how).profile,
+        "scores": lambda: dh.from_scores(scores, relevant, **how).profile,
+        "negated": lambda: dh.from_scores(-scores, relevant, order="ascending", **how).profile,
+        "a run": lambda: dh.from_run(run, qrels, **how).profile,
         "lists": lambda: profile_lists(
             scores.ravel(), relevant.astype(np.int64).ravel(), np.full(len(scores), scores.shape[1]),
             ScoreTies.checked(how["ties"]),
@@ -138,7 +138,7 @@ def test_rounded_scores_in_every_function(dtype: str, most: int) -> None:
         if dtype == "float16" and scores[0, 0] > 1e5:
             continue  # all infinite
         rounded = np.array([[nearest(score, dtype) for score in row] for row in scores.tolist()])
-        expected = dh.Task.from_scores(rounded, relevant).profile
+        expected = dh.from_scores(rounded, relevant).profile
         assert {
             name: make() == expected for name, make in by_function(scores, relevant, ties=dtype).items()
         } == dict.fromkeys(by_function(scores, relevant, ties=dtype), True)
@@ -185,12 +185,12 @@ def test_bounds_of_a_tolerance_hold_for_every_move() -> None:
     for _ in range(10):
         scores, relevant = rng.integers(0, 6, (1, 7)).astype(float), np.arange(7) < 3
         names = ["mAP", "MRR", "nDCG@3", "All@4", "P@2", "AUC"]
-        report = dh.evaluate(dh.Task.from_scores(scores, relevant[None], ties=dh.Tolerance(1)), names)
+        report = dh.evaluate(dh.from_scores(scores, relevant[None], ties=dh.Tolerance(1)), names)
         reached = {name: [math.inf, -math.inf] for name in names}
         for moves in np.ndindex(3, 3, 3):
             moved = scores.copy()
             moved[0, :3] += np.array(moves) - 1
-            own = dh.evaluate(dh.Task.from_scores(moved, relevant[None]), names)
+            own = dh.evaluate(dh.from_scores(moved, relevant[None]), names)
             for name, ends in reached.items():
                 ends[:] = min(ends[0], own[name].lower), max(ends[1], own[name].upper)
         for name, ends in reached.items():
@@ -216,12 +216,12 @@ def test_what_is_refused_in_every_function(how: dict[str, Any], message: str) ->
 def test_a_tolerance_refuses_grades_and_a_cut() -> None:
     message = "^ties must have tie groups where relevance is graded, but a tolerance has none$"
     with pytest.raises(ValueError, match=message):
-        dh.Task.from_scores([[1.0, 2.0]], [[1, 2]], ties=dh.Tolerance(1))
+        dh.from_scores([[1.0, 2.0]], [[1, 2]], ties=dh.Tolerance(1))
     run, qrels = {"q": {"a": 1.0, "b": 2.0}}, {"q": {"a": 2, "b": 1}}
     with pytest.raises(ValueError, match=message):
-        dh.Task.from_run(run, qrels, ties=dh.Tolerance(1))
+        dh.from_run(run, qrels, ties=dh.Tolerance(1))
     with pytest.raises(ValueError, match=r"^max_docs must be left out with a tolerance, which has no cut, but is 1$"):
-        dh.Task.from_run(run, qrels, ties=dh.Tolerance(1), max_docs=1)
+        dh.from_run(run, qrels, ties=dh.Tolerance(1), max_docs=1)
 
 
 # Masks ----------------------------------------------------------------------------------------------------------------
@@ -238,9 +238,9 @@ def hidden(value: float) -> Any:
 @pytest.mark.parametrize("value", ODD)
 def test_junk_may_have_any_score_everywhere(value: float, ties: Any) -> None:
     scores, mask = hidden(value), np.array([False, False, True])
-    plain = dh.Task.from_scores(scores[:, :2], [[1, 0], [1, 0]], ties=ties).profile
+    plain = dh.from_scores(scores[:, :2], [[1, 0], [1, 0]], ties=ties).profile
     for junk in (mask, np.tile(mask, (2, 1))):
-        marked = dh.Task.from_scores(scores, [[1, 0, 0], [1, 0, 0]], junk=junk, ties=ties).profile
+        marked = dh.from_scores(scores, [[1, 0, 0], [1, 0, 0]], junk=junk, ties=ties).profile
         linked = dh.from_candidates(scores[:, 1:], positive_scores=scores[:, 0], junk=junk[..., 1:], ties=ties).profile
         chosen = dh.from_candidates(scores, positive_columns=[0, 0], junk=junk, ties=ties).profile
         assert marked.digest() == linked.digest() == chosen.digest() == plain.digest()
@@ -250,7 +250,7 @@ def test_junk_may_have_any_score_everywhere(value: float, ties: Any) -> None:
 def test_without_junk_such_a_score_is_refused_with_the_way_out(value: float) -> None:
     scores = hidden(value)
     for make in (
-        lambda: dh.Task.from_scores(scores, [[1, 0, 0], [1, 0, 0]]),
+        lambda: dh.from_scores(scores, [[1, 0, 0], [1, 0, 0]]),
         lambda: dh.from_candidates(scores[:, 1:], positive_scores=scores[:, 0]),
         lambda: dh.from_candidates(scores, positive_columns=[0, 0]),
     ):

@@ -219,7 +219,7 @@ def test_every_rule_is_an_order_of_the_ties(seed: int) -> None:
     rng = np.random.default_rng(seed)
     run = {f"q{q}": {f"d{d}": int(rng.integers(3)) for d in rng.permutation(6)} for q in range(5)}
     judged = {query: {f"d{d}": int(rng.integers(2)) for d in range(6)} | {"d0": 1} for query in run}
-    report = dh.evaluate(dh.Task.from_run(run, judged), ["MRR", "mAP"])
+    report = dh.evaluate(dh.from_run(run, judged), ["MRR", "mAP"])
     for rule in RULES:
         values = by_rule(rule, run, judged, ["MRR", "mAP"], "skip")
         reciprocal = []

@@ -67,7 +67,7 @@ class ScoredRetrieval(RowMetric):
         For one measure: a single number as the value, for wrappers and loggers that need a scalar. Select checkpoints
         by the lower bound; report the expected value with both bounds. By default, all three in a dictionary.
     ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
-        As in `deadheat.Task.from_scores`.
+        As in `deadheat.from_scores`.
     threads : int, optional
         As in `deadheat.evaluate`.
     **kwargs
