@@ -34,7 +34,7 @@ def gate(n_lost: int, n_won: int, n: int, margin: float = 0.0, rule: Any = "wors
 
 
 def test_the_rule_drop_compares_numbers_and_tests_nothing() -> None:
-    """Three queries with one relevant item each, tied with others: the least of all values of the mean, in fractions."""
+    """Three queries with one relevant item each, tied with others: the least of all means, in fractions."""
     rng = np.random.default_rng(2)
     for _ in range(100):
         systems = [[(int(k), int(tied)) for k, tied in rng.integers([0, 1], [3, 4], (3, 2))] for _ in "ab"]

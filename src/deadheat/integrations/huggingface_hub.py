@@ -57,7 +57,7 @@ def model_index(report: Report, *, receipt: Any = None, **about: Any) -> list[Ev
             value, ends = float(getattr(result, end)), list(map(float, getattr(intervals, end)))
             if not math.isnan(value):
                 drawn = {} if math.isnan(ends[0]) else {"interval": ends, **settings}
-                names = {"metric_type": f"{scalar_name(name)}_{end}", "metric_name": f"{name}, {title}"}
+                names: dict[str, Any] = {"metric_type": f"{scalar_name(name)}_{end}", "metric_name": f"{name}, {title}"}
                 args = {**drawn, **digest, "deadheat": program()}
                 results.append(EvalResult(metric_value=value, metric_args=args, **names, **about))
     return results
