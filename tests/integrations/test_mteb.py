@@ -147,6 +147,11 @@ def test_damaged_caches(tmp_path: Path, name: str, content: str, message: str) -
         mteb_files.read_embeddings(folder, ["d"])
 
 
+def save(path: Path, **subsets: Any) -> None:
+    """Write a file of predictions as MTEB 2 does."""
+    path.write_text(json.dumps({"mteb_model_meta": {"model_name": "toy", "revision": None}, **subsets}))
+
+
 class StandIn:
     """A task as MTEB has them: its names and its data."""
 
