@@ -51,11 +51,11 @@ _KINDS = {
 
 
 SHORTCUTS: list[tuple[str, str, Any, list[tuple[str, str]]]] = [  # name, what it hangs on, in its place, data
-    ("match counts", "distances.dense.Dense.patterns", None,
+    ("match counts", "distances.distance.Dense.patterns", None,
      [("sparse", "inner_product"), ("two-valued", "cosine")]),
     ("centre subtracted", "distances.scaling.common_centre", lambda *_: None, [("offset", "euclidean")]),
     ("tangents", "distances.bounds.tangents_hold", lambda _: False, [("time stamps", "cosine")]),
-    ("common offset", "distances.scaling.usual", lambda _: 0.0,
+    ("common offset", "distances.scaling.common_size", lambda _: 0.0,
      [("float64 softmax", "cityblock"), ("tf-idf", "euclidean")]),
     ("bounds by squares", "distances.bounds.by_squares", lambda *_: (np.inf, 0.0, 0.0),
      [("norms over octaves", "euclidean")]),

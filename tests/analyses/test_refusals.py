@@ -135,7 +135,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"reports": {"a": REPORT}}, "reports must be at least two, but got 1"),
         ({"reports": {1: REPORT, "b": REPORT}}, "reports must have names that are not empty, but has 1", TypeError),
         ({"reports": reports(b=REPORT.profile)}, "reports['b'] must be a Report, but is TieProfile", TypeError),
-        ({"rank_by": "low"}, "rank_by must be one of lower, expected, upper, but is 'low'"),
+        ({"by": "low"}, "by must be one of lower, expected, upper, but is 'low'"),
         ({"reports": reports(b=dh.evaluate(reports()["a"].profile, "Hit@1"))},
          "reports must show a measure in common, or measures"),
         ({"reports": reports(b=dh.evaluate(reports()["a"].profile[1:], "MRR"))},

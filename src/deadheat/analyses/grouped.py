@@ -214,7 +214,10 @@ class GroupedResult(PlainFloats):
         too wide rather than too narrow.
         """
         settings: dict[str, Any] = {"confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
-        by_draw = [mean_intervals(*values, unit="group", method=method, **settings) for values in self._by_draw()]
+        by_draw = [
+            mean_intervals(*values, unit="group", method=method, within=(0, 1), **settings)
+            for values in self._by_draw()
+        ]
         if self.draws == 1:
             return by_draw[0].within(0, 1)
         level, ends = by_draw[0].confidence_level, []

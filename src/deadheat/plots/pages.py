@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.analyses.collisions import Collisions, CollisionTable
-from deadheat.analyses.comparison import Comparison, compare
+from deadheat.analyses.comparison import BY, Comparison, compare
 from deadheat.analyses.confidence.rejecting import RejectCurve, error_reject_curve
 from deadheat.analyses.difference import Difference
 from deadheat.engine.profiles.parts import in_parts
@@ -30,9 +30,9 @@ from deadheat.reports.result import Result
 from deadheat.reports.statistics.intervals import Intervals
 from deadheat.reports.tables import (
     DIGITS,
-    column_of,
     columns_of_values,
     decimals,
+    distinct_digits,
     has_ties,
     headline,
     number,
@@ -181,28 +181,30 @@ def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
         if not has_ties(result):
             return f"{name} is {value(result, digits)} %, and no tie affects it."
         return f"{name} is {value(result, digits)} %: ties leave {width} points open."
-    values, (a, b) = comparison[name], comparison.names
-    pvalue = values.pvalue_worst_case if math.isnan(values.pvalue) else values.pvalue
-    p = f"p = {pvalue:.2g}"
-    if values.ahead is None:
-        return f"No significant difference in {name} ({a} − {b}: {value(values, digits)} points, {p})."
-    first, last = (a, b) if values.ahead == "A" else (b, a)
-    by = value(values if values.ahead == "A" else Triple(-values.upper, -values.expected, -values.lower), digits)
-    certain = (
-        ", whatever the ties do" if values.ahead == values.ahead_worst_case else ", but not for every tie-breaking"
-    )
-    return f"{first} is ahead of {last} in {name} by {by} points{certain if has_ties(values) else ''} ({p})."
+    result, (a, b) = comparison[name], comparison.names
+    p, form = f"p = {result.pvalue:.2g}", decimals(digits)
+    values = f" by {BY[result.by]}" if has_ties(result) else ""
+    if math.isnan(result.tested):
+        return f"{name}{values} is undefined."
+    if result.ahead is None:
+        points = number(100 * result.tested, form)
+        return f"No significant difference in {name}{values} ({a} − {b}: {points} points, {p})."
+    first, last = (a, b) if result.ahead == "A" else (b, a)
+    certain = ", whatever the ties do" if result.ahead == result.ahead_worst_case else ", but not for every tie-breaking"
+    points = f"{number(100 * abs(result.tested), form)} points{values}{certain if values else ''}"
+    return f"{first} is ahead of {last} in {name} by {points} ({p})."
 
 
 def _order(comparison: Comparison, digits: int) -> str:
-    """Rank the two reports by the lower bound of the first measure, in one sentence."""
+    """Rank the two reports by the tested value of the first measure, in one sentence."""
     result, form = comparison[next(iter(comparison))], decimals(digits)
-    ranked = sorted(zip((result.a.lower, result.b.lower), comparison.names, strict=True), key=lambda pair: -pair[0])
+    scores = getattr(result.a, result.by), getattr(result.b, result.by)
+    ranked = sorted(zip(scores, comparison.names, strict=True), key=lambda pair: -pair[0])
     (most, first), (least, last) = ranked
     if not most > least:
-        return f"By the lower bound of {result.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
-    shown = (f"{name} ({number(100 * lower, form)} %)" for lower, name in ((most, first), (least, last)))
-    return f"By the lower bound of {result.name}, {' ranks before '.join(shown)}."
+        return f"By {BY[result.by]} of {result.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
+    shown = (f"{name} ({number(100 * score, form)} %)" for score, name in ((most, first), (least, last)))
+    return f"By {BY[result.by]} of {result.name}, {' ranks before '.join(shown)}."
 
 
 def _cards(report: Report, comparison: Comparison | None, system: str, digits: int) -> list[dict[str, Any]]:
@@ -214,7 +216,7 @@ def _cards(report: Report, comparison: Comparison | None, system: str, digits: i
         if comparison is not None and system == comparison.names[1] and name in comparison:
             result = comparison[name]
             side = {"A": "worse", "B": "better", None: "same"}[result.ahead]
-            change = abs(result.expected if result.expected == result.expected else (result.lower + result.upper) / 2)
+            change = abs(result.tested)
             points = "no significant change" if side == "same" else f"{number(100 * change, decimals(digits))} {side}"
             card["change"] = {"side": side, "text": points}
         cards.append(card)
@@ -286,8 +288,9 @@ def _grid(name: str, title: str, breakdown: Breakdown, digits: int) -> dict[str,
         keys: list[Any] = list(cells) if numeric else text
         columns.append({"name": heading, "numeric": numeric, "text": text, "keys": keys})
     for heading, values in breakdown.per_row.items():
-        keys = list(map(_key, triples(values)))
-        shown = column_of(triples(values), digits)
+        rows = triples(values)
+        keys = list(map(_key, rows))
+        shown = [value(row, distinct_digits(rows, digits)) for row in rows]
         text = [each.replace(", ", ",\N{NO-BREAK SPACE}") for each in shown]  # wraps before [
         columns.append({"name": f"{heading} (%)", "numeric": True, "text": text, "keys": keys})
     return {"name": name, "title": title, "columns": columns, "n": len(columns[0]["text"]), "notes": breakdown.notes()}

@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.engine.profiles.parts import judged_at_level, relevant_first
-from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.profiles.profile import Ties as TieCounts
+from deadheat.engine.profiles.profile import TieCounts, TieProfile
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import sentences
+from deadheat.inputs.samples import QueryLabels
 from deadheat.measures.names import parse
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Averaging, measure_names, require_no_measures
 from deadheat.reports.breakdown import Breakdown, by_class, by_query
 from deadheat.reports.result import Result, results_of
+from deadheat.reports.slices import Slices, slice_results
 from deadheat.reports.tables import DIGITS, count, has_ties
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
@@ -299,6 +300,40 @@ class Report(Answer, ByName[Result]):
             raise InvalidValueError("per_class", "needs the labels of the queries: evaluate(profile, labels=...)")
         shown = None if n is None else _number(n)
         return by_class(self._asked(measures), self.classes, np.asarray(self.labels), shown)
+
+    def by_slice(self, column: QueryLabels, *, measures: str | Iterable[str] | None = None, **settings: Any) -> Slices:
+        """Return the means for each value of a column of the queries, with intervals, and their mean over the values.
+
+        Parameters
+        ----------
+        column : (n_query,) or dict
+            A value for each query, such as its question type or language; or ``{query_id: value}``.
+        measures : str or iterable of str, optional
+            By default those of the report.
+        **settings
+            Those of `Result.interval`. Units stay what they are: queries, or classes with their queries of a slice.
+
+        Returns
+        -------
+        Slices
+            **Ties:** as everywhere, lower, expected and upper. **Undefined:** NaN for a slice without a value.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate, TieProfile
+        >>> hit, miss = [(0, 0, 1, 1)], [(1, 0, 1, 1)]
+        >>> report = evaluate(TieProfile.from_groups([hit, hit, hit, miss], n_ranked=[9] * 4), "Hit@1")
+        >>> print(report.by_slice(["one hop", "one hop", "two hops", "two hops"]).to_text())
+        slice           queries  Hit@1 (%)  Hit@1, interval (%)
+        one hop               2     100.00      [34.24, 100.00]
+        two hops              2      50.00        [9.45, 90.55]
+        mean of slices        4      75.00                    -
+        all                   4      75.00       [30.06, 95.44]
+        <BLANKLINE>
+        2 slices; 95 % intervals, each by itself.
+        one hop, two hops: too few units for their intervals and p-values to be trusted.
+        """
+        return slice_results(self._asked(measures), column, self.profile.query_ids, self.average, settings)
 
     def worst(self, n: int = 10, *, measures: str | Iterable[str] | None = None) -> Breakdown:
         """Return the queries with the lowest values, the worst first.

@@ -174,7 +174,7 @@ class TieProfile:
     >>> profile.n_relevant
     array([3])
     >>> profile.ties
-    Ties(mixed_groups=1, queries=1, largest=3)
+    TieCounts(mixed_groups=1, queries=1, largest=3)
     """
 
     offsets: Int64
@@ -344,20 +344,20 @@ class TieProfile:
         return np.repeat(np.arange(self.n_query), np.diff(self.offsets))
 
     @cached_property
-    def ties(self) -> Ties:
+    def ties(self) -> TieCounts:
         """Counts of mixed tie groups: these hold relevant and irrelevant items, so their order affects measures."""
         if self.n_ordered is not None:
             return self.best_completed().ties
-        ties = Ties(0, 0, 0)
+        ties = TieCounts(0, 0, 0)
         if self.packed is not None:
-            return Ties(*self.packed.ties())
+            return TieCounts(*self.packed.ties())
         for queries in pieces(np.diff(self.offsets)):
             first, last = self.offsets[[queries.start, queries.stop]]
             large = first + np.flatnonzero(self.tied[first:last] > 1)
             mixed = large[(self.counts_by_grade[0][large] != self.tied[large, None]).all(axis=1)]
             n_query = len(np.unique(np.searchsorted(self.offsets, mixed, side="right")))
             largest = int(self.tied[mixed].max(initial=ties.largest))
-            ties = Ties(ties.mixed_groups + len(mixed), ties.queries + n_query, largest)
+            ties = TieCounts(ties.mixed_groups + len(mixed), ties.queries + n_query, largest)
             scratch.let_go(self.tied, self.tied_relevant)
         return ties
 
@@ -528,7 +528,7 @@ class TieProfile:
         return profile
 
 
-class Ties(NamedTuple):
+class TieCounts(NamedTuple):
     """Counts of ties: mixed tie groups, queries with one, and the items in the largest of them."""
 
     mixed_groups: int
