@@ -162,7 +162,7 @@ def areas(queries: tuple[int, int], groups: tuple[NDArray[numpy.int64], ...], ou
 def arrange(
     samples: NDArray[numpy.int64],
     links: tuple[NDArray[numpy.int64], NDArray[numpy.int32]],
-    place: NDArray[numpy.int64],
+    position: NDArray[numpy.int64],
     items: NDArray[numpy.int32],
 ) -> None: ...
 def improve(
