@@ -22,15 +22,18 @@ from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Averaging, measure_names, require_no_measures
 from deadheat.reports.breakdown import Breakdown, by_class, by_query
 from deadheat.reports.result import Result, results_of
-from deadheat.reports.slices import Slices, slice_results
 from deadheat.reports.tables import DIGITS, count, has_ties
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.caching import cached_property
+from deadheat.support.lazy import lazy
 from deadheat.support.triple import ByName
 
 if TYPE_CHECKING:
+    from deadheat.reports import slices
     from deadheat.reports.statistics.intervals import Intervals
+else:
+    slices = lazy("deadheat.reports.slices")
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, or half a character; neither can be written
@@ -267,7 +270,7 @@ class Report(Answer, ByName[Result]):
         shown = None if n is None else _number(n)
         return by_class(self._asked(measures), self.classes, np.asarray(self.labels), shown)
 
-    def by_slice(self, column: QueryLabels, *, measures: str | Iterable[str] | None = None, **settings: Any) -> Slices:
+    def by_slice(self, column: QueryLabels, *, measures: str | Iterable[str] | None = None, **settings: Any) -> slices.Slices:
         """Return the means for each value of a column of the queries, with intervals, and their mean over the values.
 
         Parameters
@@ -299,7 +302,7 @@ class Report(Answer, ByName[Result]):
         2 slices; 95 % intervals, each by itself.
         one hop, two hops: too few units for their intervals and p-values to be trusted.
         """
-        return slice_results(self._asked(measures), column, self.profile.query_ids, self.average, settings)
+        return slices.slice_results(self._asked(measures), column, self.profile.query_ids, self.average, settings)
 
     def worst(self, n: int = 10, *, measures: str | Iterable[str] | None = None) -> Breakdown:
         """Return the queries with the lowest values, the worst first.
