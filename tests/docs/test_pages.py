@@ -217,7 +217,13 @@ _LABELS, _RANDOM = np.arange(200) % 16, np.random.default_rng(0).normal(size=(20
     ("page", "start", "name", "good", "bad"),
     [
         ("audit", "- name: Audit", "embeddings", _RANDOM + 9 * np.eye(16)[_LABELS], [np.zeros((200, 16))]),
-        ("ci", "name: quality", "new", np.eye(16)[_LABELS], [np.zeros((200, 4)), _RANDOM[:, :4]]),  # all ties, and noise
+        (
+            "ci",
+            "name: quality",
+            "new",
+            np.eye(16)[_LABELS],
+            [np.zeros((200, 4)), _RANDOM[:, :4]],
+        ),  # all ties, and noise
     ],
 )
 def test_gates_of_workflows(folder: Path, page: str, start: str, name: str, good: Any, bad: list[Any]) -> None:

@@ -141,7 +141,7 @@ def test_the_verdict_is_one_sentence(report: dh.Report) -> None:
     text = "new is ahead of old in MRR by 83.33 points by the lower bounds, whatever the ties do (p = 0.0002)."
     assert verdict(BETTER, WORSE, names=("new", "old")) == verdict(WORSE, BETTER, names=("old", "new")) == text
     assert verdict(BETTER, WORSE, alternative="less").startswith("No significant difference in MRR")
-    assert verdict(report, report).startswith("No significant difference in mAP (A − B: ")
+    assert verdict(report, report).startswith("No significant difference in mAP by the lower bounds (A − B: ")
 
 
 def cards(page: str) -> list[str]:

@@ -270,7 +270,9 @@ class Report(Answer, ByName[Result]):
         shown = None if n is None else _number(n)
         return by_class(self._asked(measures), self.classes, np.asarray(self.labels), shown)
 
-    def by_slice(self, column: QueryLabels, *, measures: str | Iterable[str] | None = None, **settings: Any) -> slices.Slices:
+    def by_slice(
+        self, column: QueryLabels, *, measures: str | Iterable[str] | None = None, **settings: Any
+    ) -> slices.Slices:
         """Return the means for each value of a column of the queries, with intervals, and their mean over the values.
 
         Parameters
@@ -279,7 +281,7 @@ class Report(Answer, ByName[Result]):
             A value for each query, such as its question type or language; or ``{query_id: value}``.
         measures : str or iterable of str, optional
             By default those of the report.
-        **settings
+        **settings : Any
             Those of `Result.interval`. Units stay what they are: queries, or classes with their queries of a slice.
 
         Returns
