@@ -54,8 +54,8 @@ def _reranking(scores: Array, rng: np.random.Generator, threads: int) -> dict[st
     def sentence_transformers() -> object:
         values = []
         for row, hits in zip(scores, relevant, strict=True):
-            found = np.flatnonzero(hits[np.argsort(-row)[:10]])
-            reciprocal = 1 / (found[0] + 1) if len(found) else 0.0
+            result = np.flatnonzero(hits[np.argsort(-row)[:10]])
+            reciprocal = 1 / (result[0] + 1) if len(result) else 0.0
             ndcg = sklearn.ndcg_score([hits], [row], k=10)
             values.append((reciprocal, ndcg, sklearn.average_precision_score(hits, row)))
         return np.mean(values, axis=0)

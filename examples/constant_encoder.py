@@ -1,4 +1,4 @@
-"""What an encoder is worth that maps everything to one point: twenty documents, one of them relevant.
+"""The scores of an encoder that maps everything to one point: twenty documents, one of them relevant.
 
 Libraries that break ties by document id say 1 or 0, by the name of the relevant document, and not the same.
 
@@ -20,7 +20,7 @@ QUERY, DOCUMENTS = "q", [f"d{i:02}" for i in range(20)]
 
 
 class Constant:
-    """What the evaluator of sentence-transformers needs of a model; this one is constant."""
+    """A constant model, with all that the evaluator of sentence-transformers needs."""
 
     similarity_fn_name = "cosine"
     model_card_data = type("Card", (), {"set_evaluation_metrics": lambda *_: None})()

@@ -44,8 +44,8 @@ def bm25(
     """The thousand best documents of each query that share a word with it, and their scores."""
     counts = {name: Counter(words(text)) for name, text in documents.items()}
     postings: dict[str, list[str]] = defaultdict(list)
-    for name, of in counts.items():
-        for word in of:
+    for name, part in counts.items():
+        for word in part:
             postings[word].append(name)
     mean = sum(map(Counter.total, counts.values())) / len(counts)
     run = {}

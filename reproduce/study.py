@@ -59,7 +59,7 @@ LEVEL = 0.95  # of confidence intervals
 
 
 class Mark(StrEnum):
-    """How a value compares with the published one."""
+    """The relation of a value to the published one."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
@@ -104,7 +104,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True)
 class Setting:
-    """What a study runs with."""
+    """The settings of a run of a study."""
 
     data: Path | None  # a folder with files that are not part of deadheat
     cache: Path  # an existing folder for results that take minutes to compute
@@ -317,11 +317,11 @@ def reproduce(
     return outcomes
 
 
-def _folder(place: Path, argument: str) -> Path:
-    if place.exists() and not place.is_dir():
-        raise InvalidValueError(argument, f"must be a folder, but {place} is a file")
-    place.mkdir(parents=True, exist_ok=True)
-    return place
+def _folder(where: Path, argument: str) -> Path:
+    if where.exists() and not where.is_dir():
+        raise InvalidValueError(argument, f"must be a folder, but {where} is a file")
+    where.mkdir(parents=True, exist_ok=True)
+    return where
 
 
 def _write_study(own: Path, study: Any, outcome: Outcome, quick: bool) -> None:

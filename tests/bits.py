@@ -112,9 +112,9 @@ def _cliffs() -> Iterator[tuple[str, list[str]]]:
         labels = cliffs.CLASSES.get(name, np.asarray)(labels)
         given, split = (rows, labels), (rows[32:], labels[32:], rows[:32], labels[:32])
         ways = [(distance, "exact", given, None, "") for distance in DISTANCES]
-        turned = np.roll(DISTANCES, -number).tolist()
-        ways += [(distance, ties, given, None, "") for distance, ties in zip(turned, CLIFF_TIES, strict=True)]
-        ways += [(turned[0], "exact", given, junk, " junk"), (turned[2], "exact", split, junk[32:, :32], " gallery")]
+        rolled = np.roll(DISTANCES, -number).tolist()
+        ways += [(distance, ties, given, None, "") for distance, ties in zip(rolled, CLIFF_TIES, strict=True)]
+        ways += [(rolled[0], "exact", given, junk, " junk"), (rolled[2], "exact", split, junk[32:, :32], " gallery")]
         for distance, ties, arrays, mask, what in ways:
             if distance == "inner_product" and getattr(ties, "of", None) == "distance":
                 ties = "float32"
@@ -193,7 +193,7 @@ def _scored() -> Iterator[tuple[str, list[str]]]:
 
 
 def _analyses() -> Iterator[tuple[str, list[str]]]:
-    """What stands on profiles: groups, gaps, orders of the samples, collisions, differences."""
+    """Analyses of profiles: groups, gaps, orders of the samples, collisions, differences."""
     for seed in range(4):
         rng = np.random.default_rng([22, seed])
         labels = rng.permutation(np.repeat(np.arange(24), 5))

@@ -91,19 +91,19 @@ def survey(**options: Any) -> EvaluatorSurvey:
 
 
 def _attribute(module: str, path: str) -> Any:
-    """What a module has under a name, with dots for what is inside."""
+    """Return what a module has under a name, with dots for what is inside."""
     try:
-        found: Any = importlib.import_module(module)
+        result: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
         rule = f"must be in a module that is there, but there is no {error.name!r}"
         raise InvalidValueError("evaluator", rule) from None
     for part in path.split("."):
-        if not hasattr(found, part):
+        if not hasattr(result, part):
             raise InvalidValueError("evaluator", f"must name what is there, but {module} has no {path!r}")
-        found = getattr(found, part)
-    if not callable(found):
+        result = getattr(result, part)
+    if not callable(result):
         raise InvalidValueError("evaluator", f"must be callable, but {module}:{path} is not")
-    return found
+    return result
 
 
 _module = importlib.import_module  # `locate` and `survey` know whether it is installed
@@ -135,8 +135,8 @@ def _pytorch_metric_learning(embeddings: Array, labels: Array, metric: str, k: s
 def _copairs(embeddings: Array, labels: Array) -> float:
     metadata = _module("pandas").DataFrame({"label": labels})
     rules = {"pos_sameby": ["label"], "pos_diffby": [], "neg_sameby": [], "neg_diffby": ["label"]}
-    found = _module("copairs.map").average_precision(metadata, embeddings, **rules, progress_bar=False)
-    return float(found["average_precision"].mean())
+    result = _module("copairs.map").average_precision(metadata, embeddings, **rules, progress_bar=False)
+    return float(result["average_precision"].mean())
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -159,7 +159,7 @@ def _run(scores: Array) -> dict[str, dict[str, float]]:
 
 
 def _qrels(relevant: Array) -> dict[str, dict[str, int]]:
-    """What is relevant, as judgements; what is not is not listed."""
+    """Return what is relevant, as judgements; what is not is not listed."""
     items = _ids("d", relevant.shape[1])
     rows = zip(_ids("q", len(relevant)), relevant, strict=True)
     return {query: {items[item]: 1 for item in np.flatnonzero(row)} for query, row in rows}

@@ -20,7 +20,7 @@ LABELS = np.arange(24) % 6
 QUICK = ("-m", "mAP", "--n-resamples", "9")
 
 CALLS: list[tuple[str, tuple[str, ...]]] = [
-    ("evaluate", ("a.npz", "--std")),
+    ("evaluate", ("a.npz", "--std", "--interval")),
     ("evaluate", ("a.npz", "-m", "mAP", "--ties", "tolerance=1e-3")),
     ("compare", ("a.npz", "b.npz", *QUICK)),
     ("compare", ("a.run", "b.run", "--qrels", "qrels", *QUICK)),
@@ -28,7 +28,7 @@ CALLS: list[tuple[str, tuple[str, ...]]] = [
     ("compare", ("a.npz", "b.npz", *QUICK, "--by-slice", "types.txt")),
     ("run", ("qrels", "a.run", "--by-slice", "types.tsv")),
     ("leaderboard", ("a.npz", "b.npz", *QUICK)),
-    ("run", ("qrels", "a.run")),
+    ("run", ("qrels", "a.run", "--interval", "--n-resamples=9")),
     ("run", ("qrels", "a.run", "b.run", *QUICK)),
     ("audit", ("a.npz", "-m", "mAP")),
     ("audit-collection", ("corpus.npz", "qrels")),

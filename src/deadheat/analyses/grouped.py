@@ -243,8 +243,8 @@ class GroupedResult(PlainFloats):
 
 def ends_of(result: Any, confidence_level: float) -> Interval:
     """Return the interval over ties and sampling: from the low end for lower to the high end for upper."""
-    intervals = result.interval(confidence_level=confidence_level)
-    return Interval(intervals.lower.low, intervals.upper.high)
+    outer: Interval = result.interval(confidence_level=confidence_level).outer
+    return outer
 
 
 def interval_column(results: Sequence[Any], confidence_level: float) -> Column:
@@ -471,7 +471,7 @@ class GroupedReport(Answer):
         """Return the options, the counts of groups and classes, and the classes left over."""
         inside = self.inside.facts()
         about = ("distance", "ties", "singletons", "n_query", "n_singleton", "profile")
-        own = self.facts_of("group_size", "n_group", "draws", "seed", "n_class", "left_over")
+        own = self._facts_of("group_size", "n_group", "draws", "seed", "n_class", "left_over")
         return {name: inside[name] for name in about} | own
 
     def notes(self) -> list[str]:

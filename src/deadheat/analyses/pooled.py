@@ -349,7 +349,7 @@ class Classification(Answer):
         return tuple(f"{says}: {name} is the value at a rate of 0." for name in below)
 
     def facts(self) -> dict[str, Any]:
-        about = self.facts_of("n_positive", "n_negative", "remarks")
+        about = self._facts_of("n_positive", "n_negative", "remarks")
         return about | {"profile": self.profile.digest(), "ties": self.profile.ties._asdict()}
 
 

@@ -158,7 +158,7 @@ class FormatComparison(Answer):
             }
             for name, report in self.reports.items()
         }
-        return self.facts_of("distance", "dim", "base") | {"test": dict(vars(self._test)), "formats": content}
+        return self._facts_of("distance", "dim", "base") | {"test": dict(vars(self._test)), "formats": content}
 
     @property
     def _test(self) -> PairedTest:

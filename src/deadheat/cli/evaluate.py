@@ -33,6 +33,7 @@ else:
     shared.RANKING,
     [
         option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),
+        shared.INTERVAL,
         option("Run", "--checkpoint", type=FILE, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
         shared.QUERIES,
         shared.BY_SLICE,
@@ -90,6 +91,6 @@ def evaluate(file: Path, **options: Any) -> None:
     if options["receipt"] is not None:
         receipts.receipt_of(report, task).save(options["receipt"])
     if sliced is None:
-        deliver(report, options, std=options["std"])
+        deliver(report, options, std=options["std"], interval=options["interval"])
     else:
         deliver(sliced, options)

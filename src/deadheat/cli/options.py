@@ -133,6 +133,12 @@ RESAMPLE = option(
     "Statistics", "--resample", type=Choices(get_args(Average)),
     help="Draw these as independent units. Default: class for leave one out, else query.",
 )  # fmt: skip
+INTERVAL = option(
+    "Statistics",
+    "--interval",
+    is_flag=True,
+    help="Show a 95 % interval of each measure too, over ties and the drawing of queries or classes.",
+)
 LEVEL = option(
     "Statistics", "--confidence-level", type=REAL, default=0.95, metavar="P",
     help="Give intervals this confidence level.",

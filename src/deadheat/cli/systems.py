@@ -206,6 +206,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         option("Measure", "--singletons", type=Choices(get_args(Singletons)),
             help="Count a query without a relevant document as this. Default: skip; with --trec-eval: zero."),
     ],
+    [shared.INTERVAL],
     TESTING,
     [
         option("Output", "-q", "--by-query", is_flag=True,
@@ -288,6 +289,8 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
         raise click.UsageError(f"--html goes with one RUN, or two, but got {n_run}")
     if options["explain"] and n_run == 1:
         raise click.UsageError("--explain goes with several RUNs")
+    if options["interval"] and (n_run > 1 or options["trec_eval"]):
+        raise click.UsageError("--interval goes with the table of one RUN; that of several has intervals")
     require_table(options)
     if options["by_id"] and (n_run > 1 or options["trec_eval"]):
         raise click.UsageError("--by-id goes with the table of one RUN")
@@ -315,7 +318,11 @@ def _print(report: Report, options: dict[str, Any], names: list[str], run: Path,
         return
     if options["by_query"]:
         say(f"{report.worst(report.n_query).to_text(digits=options['digits'])}\n")
-    deliver(sliced or report, options)
+    if sliced is not None:
+        deliver(sliced, options)
+        return
+    wanted = {name: value for name, value in settings(options).items() if name not in ("alternative", "by")}
+    deliver(report, options, interval=wanted if options["interval"] else False)
 
 
 def _refuse(names: Iterable[str], rule: str) -> None:

@@ -122,7 +122,7 @@ class Task(Evaluable):
     ------
     TypeError, ValueError
         If an argument breaks its rule; the message names the argument, the rule and what came.
-    ClusterError
+    ExecutorError
         If a worker of an executor died or failed, and the executor did not repeat its work; when the profile is
         counted.
 

@@ -48,11 +48,6 @@ def evaluate(
         tied documents; with the suffix ``"_lower"`` or ``"_upper"``, of the worst or the best order. Fractions,
         rounded to five digits as BEIR does.
 
-    Raises
-    ------
-    InvalidValueError, InvalidTypeError
-        If an argument is not as described, or qrels and results have no query in common.
-
     Notes
     -----
     Ties: documents with equal scores tie; BEIR ranks them by their id, descending, after it has rounded scores to
@@ -104,8 +99,8 @@ def profile(qrels: Qrels, results: Results, *, ignore_identical_ids: bool = True
     if not kept:
         counts = f"{len(qrels)} and {len(results)} queries"
         raise InvalidValueError("qrels and results", f"must have a query in common, but have none among {counts}")
-    found = {query: results[query] for query in kept}
-    return Task.from_run(without_identical_ids(found) if ignore_identical_ids else found, kept).profile
+    result = {query: results[query] for query in kept}
+    return Task.from_run(without_identical_ids(result) if ignore_identical_ids else result, kept).profile
 
 
 def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], metric: str) -> Values:
@@ -122,11 +117,6 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
     -------
     dict
         ``"MRR@10"``, ``"MRR@10_lower"``, ``"MRR@10_upper"``, and so on, rounded as in `evaluate`.
-
-    Raises
-    ------
-    InvalidValueError, InvalidTypeError
-        As `evaluate`, and if there is no such measure.
 
     Notes
     -----
@@ -145,8 +135,8 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
     _require_tables(qrels, results)
     unknown = next((query for query in results if query not in qrels), None)
     if unknown is not None or not results:
-        came = "is empty" if unknown is None else f"has {unknown!r}"
-        raise InvalidValueError("results", f"must have queries of the qrels only, but {came}")
+        given = "is empty" if unknown is None else f"has {unknown!r}"
+        raise InvalidValueError("results", f"must have queries of the qrels only, but {given}")
     if kind == "hole":  # what is retrieved and not judged for any query
         judged = {document for row in qrels.values() for document in row}
         qrels = {query: {each: 1 for each in results.get(query, {}) if each not in judged} for query in qrels}
@@ -154,10 +144,10 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
     if kind == "hole" and not any(qrels.values()):
         return {f"{name}@{k}{end}": 0.0 for end in ENDS for k in cutoffs}
     report = evaluating.evaluate(Task.from_run(results, qrels), [f"{ours}@{k}" for k in cutoffs], singletons="zero")
-    found = {k: report[f"{ours}@{k}"] for k in cutoffs}
+    values = {k: report[f"{ours}@{k}"] for k in cutoffs}
     if kind == "recall_cap":
-        found = {k: over_min_of_k_and_relevant(result, k) for k, result in found.items()}
-    return _values(name, found)
+        values = {k: over_min_of_k_and_relevant(result, k) for k, result in values.items()}
+    return _values(name, values)
 
 
 _KINDS = {
@@ -180,9 +170,9 @@ def without_identical_ids(results: Results) -> dict[str, dict[str, float]]:
     return {query: {each: score for each, score in row.items() if each != query} for query, row in results.items()}
 
 
-def _values(name: str, results: Mapping[int, Result]) -> Values:
+def _values(key: str, results: Mapping[int, Result]) -> Values:
     return {
-        f"{name}@{k}{end}": round(getattr(result, which), _DIGITS)
+        f"{key}@{k}{end}": round(getattr(result, which), _DIGITS)
         for end, which in ENDS.items()
         for k, result in results.items()
     }

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -67,17 +65,6 @@ def test_workers_count_the_same(n_grade: int, ties: str, monkeypatch: pytest.Mon
     with ThreadPoolExecutor(2) as threads:
         result = Task.from_judged(*case, **given, executor=threads).profile
     assert (result.digest(), result.query_ids) == (alone.digest(), alone.query_ids)
-
-
-def test_processes_count_the_same_in_two_portions(tmp_path: Path) -> None:
-    queries, gallery, *rest = large(7, 1000, 2000, 2)
-    np.save(tmp_path / "gallery.npy", gallery)
-    alone = Task.from_judged(queries, gallery, *rest).profile
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
-        reported: list[int] = []
-        given = {"executor": executor, "progress": lambda done, total: reported.append(done)}
-        assert Task.from_judged(queries, tmp_path / "gallery.npy", *rest, **given).profile == alone
-    assert reported == [0, 996 * 1000, 996 * 2000]  # four queries have nothing here
 
 
 def test_nothing_is_relevant_for_workers_either() -> None:

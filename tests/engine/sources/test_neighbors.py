@@ -293,32 +293,6 @@ def test_a_report_says_what_is_not_known() -> None:
         dh.leaderboard({"a": report, "b": report}, measures=["mAP"], by="expected")
 
 
-def test_a_report_says_that_it_needs_more_neighbors() -> None:
-    """Eleven neighbours without the query's own row are ten: the tenth may tie with what was not returned."""
-    rng = np.random.default_rng(5)
-    rows, labels = rng.normal(size=(60, 4)), np.arange(60) % 3
-    scores = rows @ rows.T
-    np.fill_diagonal(scores, np.inf)  # as an index finds a query first
-    result = np.argsort(-scores, axis=1)[:, :12]
-    given = np.where(result == result[:, :1], 99.0, np.take_along_axis(scores, result, axis=1))
-    few, enough = (
-        dh.evaluate(
-            Task.from_neighbors(result[:, :k], given[:, :k], labels, labels, exclude=np.arange(60)).profile,
-            ["Hit@1", "P@10"],
-        )
-        for k in (11, 12)
-    )
-    assert few["P@10"].lower < few["P@10"].upper
-    assert few["Hit@1"].lower == few["Hit@1"].upper
-    assert enough["P@10"].lower == enough["P@10"].expected == enough["P@10"].upper
-    for report, there, missing in (
-        (few, ("Needs more neighbours: in 60 queries", "so that P@10 has bounds"), "No tie"),
-        (enough, ("this affects no value shown", "No tie affects the result"), "Needs more"),
-    ):
-        assert all(text in str(report) for text in there)
-        assert missing not in str(report)
-
-
 def test_a_cut_profile_is_kept_and_divided(tmp_path: Any) -> None:
     profile = cut()
     profile.save(tmp_path / "cut.npz")

@@ -101,6 +101,11 @@ class Intervals:
     unit: str = "query"
     notes: tuple[str, ...] = field(default=(), compare=False)
 
+    @property
+    def outer(self) -> Interval:
+        """The interval over ties and sampling: from the low end for lower to the high end for upper."""
+        return Interval(self.lower.low, self.upper.high)
+
     def within(self, least: float, most: float) -> Intervals:
         """Return the intervals with ends limited to the possible means of the population; Student's t ignores these."""
         lower, expected, upper = (ends.within(least, most) for ends in (self.lower, self.expected, self.upper))

@@ -120,7 +120,7 @@ class CollectionAudit(Audited):
 
     def facts(self) -> dict[str, Any]:
         """Return the numbers of queries and documents, the best values and the ceilings."""
-        return self.facts_of("n_query", "n_document", "best", "ceilings")
+        return self._facts_of("n_query", "n_document", "best", "ceilings")
 
 
 def _opened(gallery: Any, gallery_ids: Any) -> dict[str, int]:
