@@ -83,7 +83,7 @@ class Gate(Answer):
 
     def facts(self) -> dict[str, Any]:
         """Return the rule and the decision."""
-        return {**self.facts_of("rule", "margin", "passed", "failed"), "by": self._first.by}
+        return {**self._facts_of("rule", "margin", "passed", "failed"), "by": self._first.by}
 
     def notes(self) -> list[str]:
         """Return the decision in a sentence, and what the sample can show."""

@@ -181,19 +181,18 @@ def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
         if not has_ties(result):
             return f"{name} is {value(result, digits)} %, and no tie affects it."
         return f"{name} is {value(result, digits)} %: ties leave {width} points open."
-    result, (a, b) = comparison[name], comparison.names
-    p, form = f"p = {result.pvalue:.2g}", decimals(digits)
-    values = f" by {BY[result.by]}" if has_ties(result) else ""
-    if math.isnan(result.tested):
+    difference, (a, b) = comparison[name], comparison.names
+    p, form = f"p = {difference.pvalue:.2g}", decimals(digits)
+    values = f" by {BY[difference.by]}" if has_ties(difference) else ""
+    if math.isnan(difference.tested):
         return f"{name}{values} is undefined."
-    if result.ahead is None:
-        points = number(100 * result.tested, form)
+    if difference.ahead is None:
+        points = number(100 * difference.tested, form)
         return f"No significant difference in {name}{values} ({a} − {b}: {points} points, {p})."
-    first, last = (a, b) if result.ahead == "A" else (b, a)
-    certain = (
-        ", whatever the ties do" if result.ahead == result.ahead_worst_case else ", but not for every tie-breaking"
-    )
-    points = f"{number(100 * abs(result.tested), form)} points{values}{certain if values else ''}"
+    first, last = (a, b) if difference.ahead == "A" else (b, a)
+    is_certain = difference.ahead == difference.ahead_worst_case
+    certain = ", whatever the ties do" if is_certain else ", but not for every tie-breaking"
+    points = f"{number(100 * abs(difference.tested), form)} points{values}{certain if values else ''}"
     return f"{first} is ahead of {last} in {name} by {points} ({p})."
 
 
