@@ -196,20 +196,26 @@ def test_sessions_run(page: str, folder: Path) -> None:
         assert done.output.strip()
 
 
-_LABELS, _RANDOM = np.arange(200) % 4, np.random.default_rng(0).normal(size=(200, 16))
+_LABELS, _RANDOM = np.arange(200) % 16, np.random.default_rng(0).normal(size=(200, 16))
 
 
 @pytest.mark.parametrize(
     ("page", "start", "name", "good", "bad"),
     [
         ("audit", "- name: Audit", "embeddings", _RANDOM + 9 * np.eye(16)[_LABELS], [np.zeros((200, 16))]),
-        ("ci", "name: quality", "new", np.eye(4)[_LABELS], [np.zeros((200, 4)), _RANDOM[:, :4]]),  # all ties, and noise
+        (
+            "ci",
+            "name: quality",
+            "new",
+            np.eye(16)[_LABELS],
+            [np.zeros((200, 4)), _RANDOM[:, :4]],
+        ),  # all ties, and noise
     ],
 )
 def test_gates_of_workflows(folder: Path, page: str, start: str, name: str, good: Any, bad: list[Any]) -> None:
     workflow = block(f"docs/how-to/{page}.md", start)
     (words,) = commands(workflow)
-    np.savez("old.npz", embeddings=np.eye(4)[_LABELS], labels=_LABELS)
+    np.savez("old.npz", embeddings=np.eye(16)[_LABELS], labels=_LABELS)
     for rows, status in ((good, 0), *((rows, 1) for rows in bad)):
         np.savez(f"{name}.npz", embeddings=rows.astype(np.float32), labels=_LABELS)
         assert run(*words, "--force").exit_code == status

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 import numpy as np
@@ -29,7 +29,6 @@ from deadheat.errors import FileError, InputError
 from deadheat.inputs.files import FileLayout, usual_names
 from deadheat.inputs.formats.tables import is_number
 from deadheat.inputs.labels import common_kind
-from deadheat.inputs.rows import pairs_in
 from deadheat.inputs.samples import Pair, QueryLabels, open_labels, open_pair
 from deadheat.measures.names import FAMILIES
 from deadheat.reports import export
@@ -37,7 +36,12 @@ from deadheat.reports.answer import Answer
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.report import Report
 from deadheat.reports.tables import DIGITS, decimals
-from deadheat.support.lazy import require
+from deadheat.support.lazy import lazy, require
+
+if TYPE_CHECKING:
+    from deadheat.inputs import rows
+else:
+    rows = lazy("deadheat.inputs.rows")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -251,7 +255,7 @@ def slices(by_slice: Callable[[QueryLabels], Answer], path: Path | None, report:
     if path is None:
         return None
     by_id = report.profile.query_ids is not None
-    column = pairs_in(path, "a query id and its one value") if by_id else open_labels(path, "by_slice")
+    column = rows.pairs_in(path, "a query id and its one value") if by_id else open_labels(path, "by_slice")
     try:
         return by_slice(column)
     except InputError as error:

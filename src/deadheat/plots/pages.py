@@ -190,11 +190,8 @@ def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
         points = number(100 * difference.tested, form)
         return f"No significant difference in {name}{values} ({a} − {b}: {points} points, {p})."
     first, last = (a, b) if difference.ahead == "A" else (b, a)
-    certain = (
-        ", whatever the ties do"
-        if difference.ahead == difference.ahead_worst_case
-        else ", but not for every tie-breaking"
-    )
+    is_certain = difference.ahead == difference.ahead_worst_case
+    certain = ", whatever the ties do" if is_certain else ", but not for every tie-breaking"
     points = f"{number(100 * abs(difference.tested), form)} points{values}{certain if values else ''}"
     return f"{first} is ahead of {last} in {name} by {points} ({p})."
 

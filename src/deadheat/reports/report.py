@@ -18,18 +18,21 @@ from deadheat.inputs.files import sentences
 from deadheat.inputs.samples import QueryLabels
 from deadheat.measures.names import parse
 from deadheat.reports.answer import Answer, Column, Panel
-from deadheat.reports.averaging import Averaging, measure_names, require_no_measures
+from deadheat.reports.averaging import Average, Averaging, measure_names, require_no_measures
 from deadheat.reports.breakdown import Breakdown, by_class, by_query
 from deadheat.reports.result import Result, results_of
-from deadheat.reports.slices import Slices, slice_results
 from deadheat.reports.tables import DIGITS, count, has_ties
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.caching import cached_property
+from deadheat.support.lazy import lazy
 from deadheat.support.triple import ByName, Triple
 
 if TYPE_CHECKING:
+    from deadheat.reports import slices
     from deadheat.reports.statistics.intervals import Intervals
+else:
+    slices = lazy("deadheat.reports.slices")
 
 
 _INTERVAL_SETTINGS = ("confidence_level", "resample", "method", "n_resamples", "seed")  # of `Result.interval`
@@ -301,7 +304,17 @@ class Report(Answer, ByName[Result]):
         shown = None if n is None else _number(n)
         return by_class(self._asked(measures), self.classes, np.asarray(self.labels), shown)
 
-    def by_slice(self, column: QueryLabels, *, measures: str | Iterable[str] | None = None, **settings: Any) -> Slices:
+    def by_slice(
+        self,
+        column: QueryLabels,
+        *,
+        measures: str | Iterable[str] | None = None,
+        confidence_level: float = 0.95,
+        resample: Average | None = None,
+        method: str | None = None,
+        n_resamples: int = 9999,
+        seed: int = 0,
+    ) -> slices.Slices:
         """Return the means for each value of a column of the queries, with intervals, and their mean over the values.
 
         Parameters
@@ -310,8 +323,8 @@ class Report(Answer, ByName[Result]):
             A value for each query, such as its question type or language; or ``{query_id: value}``.
         measures : str or iterable of str, optional
             By default those of the report.
-        **settings
-            Those of `Result.interval`. Units stay what they are: queries, or classes with their queries of a slice.
+        confidence_level, resample, method, n_resamples, seed
+            As for `Result.interval`. Units stay what they are: queries, or classes with their queries of a slice.
 
         Returns
         -------
@@ -333,7 +346,11 @@ class Report(Answer, ByName[Result]):
         2 slices; 95 % intervals, each by itself.
         one hop, two hops: too few units for their intervals and p-values to be trusted.
         """
-        return slice_results(self._asked(measures), column, self.profile.query_ids, self.average, settings)
+        settings = {
+            "confidence_level": confidence_level, "resample": resample, "method": method, "n_resamples": n_resamples,
+            "seed": seed,
+        }  # fmt: skip
+        return slices.slice_results(self._asked(measures), column, self.profile.query_ids, self.average, settings)
 
     def worst(self, n: int = 10, *, measures: str | Iterable[str] | None = None) -> Breakdown:
         """Return the queries with the lowest values, the worst first.
