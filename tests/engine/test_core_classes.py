@@ -18,7 +18,7 @@ CUTS = {"low": POINTS, "high": POINTS, "per_interval": 2, "sharp": False}
 
 
 def of_scores(**others):
-    level = _core.Level(wide=True, wide_rows=True, exact=True, chunk=128, errors=_core.ScoreErrors())
+    level = _core.ScoreLevel(wide=True, wide_rows=True, exact=True, chunk=128, errors=_core.ScoreErrors())
     given = {"form": "product", "query": SCALED, "item": SCALED, "offset": np.empty(0), "squares": np.empty(0)}
     return {**given, "item_of_column": np.arange(3), "bound_by_terms": False, "bands": [], "levels": [level], **others}
 
