@@ -23,7 +23,7 @@ def of_scores(**others):
     return {**given, "item_of_column": np.arange(3), "bound_by_terms": False, "bands": [], "levels": [level], **others}
 
 
-@pytest.mark.parametrize(("kind", "fields"), [("Scores", of_scores), ("Cuts", CUTS.copy)])
+@pytest.mark.parametrize(("kind", "fields"), [("Scores", of_scores), ("CutBounds", CUTS.copy)])
 def test_a_field_that_is_unknown_or_missing_is_an_error(kind, fields):
     make, fields = getattr(_core, kind), fields()
     make(**fields)
