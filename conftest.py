@@ -25,6 +25,7 @@ PAGES = {  # pages that are sessions with libraries that the extra `test` does n
     "ir-measures.md": "ir_measures pytrec_eval",
     "index-recall.md": "faiss hnswlib usearch",
     "lightning.md": "torchmetrics lightning",
+    "loggers.md": "mlflow wandb tensorboard lightning huggingface_hub",
     "pytorch-loop.md": "torch",
     "pytorch-metric-learning.md": "pytorch_metric_learning",
     "rerankers.md": "sentence_transformers",
@@ -36,7 +37,7 @@ PAGES = {  # pages that are sessions with libraries that the extra `test` does n
 }
 OTHERS = [ROOT / "tests" / "integrations", ROOT / "src" / "deadheat" / "integrations"]
 # Integrations that cannot be imported without the module of their name.
-ADAPTERS = ["ir_measures", "pykeen", "pytorch_metric_learning", "sentence_transformers", "torchmetrics"]
+ADAPTERS = ["huggingface_hub", "ir_measures", "pytorch_metric_learning", "sentence_transformers", "torchmetrics"]
 collect_ignore_glob = [
     "tests/*/reference_loops.py",  # of one name, as packages have one each; they hold no tests
     "tests/integrations/ranks.py",

@@ -14,6 +14,8 @@ from typing import Any
 
 import griffe
 
+from deadheat.engine.settings import DATA, DEFAULTS
+
 griffe.stdlib_decorators["deadheat.support.caching.cached_property"] = {"cached", "property"}
 _SESSION = re.compile(r"^```python\n(?P<code>>>>.*?)\n*^```$", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(r"^# (?P<title>.*)\n+(?P<about>(?:(?![#|!<]|```|:::).+\n)*)", re.MULTILINE)
@@ -68,6 +70,8 @@ class Numpydoc(griffe.Extension):
     """reStructuredText's citations in Markdown, and parameters that are described together as one entry."""
 
     def on_instance(self, *, obj: griffe.Object, **kwargs: Any) -> None:
+        if isinstance(obj, griffe.Function):
+            _show_settings(obj)
         if not obj.docstring:
             return
         text = _CITED.sub(r"\\[\1\\]", obj.docstring.value)  # two in a row would be a link
@@ -78,6 +82,19 @@ class Numpydoc(griffe.Extension):
                     section.value = list(_together(section.value, obj))
 
 
+def _show_settings(function: griffe.Function) -> None:
+    """Put the data and the settings of a task into the signature of a function decorated with `shows_settings`."""
+    decorators = [str(each.value) for each in function.decorators if "shows_settings" in str(each.value)]
+    if not decorators:
+        return
+    data = dict.fromkeys(DATA) if "data" in decorators[0] else {}
+    text = function.docstring.value if function.docstring else ""
+    for name, default in (data if "**settings" in text else data | DEFAULTS).items():
+        if name not in function.parameters:
+            kind = griffe.ParameterKind.keyword_only
+            function.parameters.add(griffe.Parameter(name, kind=kind, default=repr(default)))
+
+
 def _together(
     entries: list[griffe.DocstringParameter], function: griffe.Function
 ) -> Iterator[griffe.DocstringParameter]:
@@ -85,7 +102,8 @@ def _together(
     for _, group in itertools.groupby(entries, key=lambda entry: (str(entry.annotation), entry.description)):
         first, *others = group
         if others:
-            defaults = [function.parameters[entry.name.lstrip("*")].default for entry in (first, *others)]
+            names = [entry.name.lstrip("*") for entry in (first, *others)]
+            defaults = [function.parameters[name].default if name in function.parameters else None for name in names]
             first.value = defaults[0] if len({*map(str, defaults)}) == 1 else None
             first.name = ", ".join(entry.name for entry in (first, *others))
         yield first

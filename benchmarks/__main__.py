@@ -124,7 +124,7 @@ def _measure(console: Console, cases: list[Case], clock: Clock, rows: list[Row])
 
 
 def _break_down(console: Console, cases: list[Case]) -> None:
-    """Where the first of the cases that are timed spends its time."""
+    """Return where the first of the cases that are timed spends its time."""
     timed = [case for case in cases if case.yardstick and case.section != "growth"]
     if not timed:
         raise click.UsageError("--breakdown is for cases that are timed against a yardstick")

@@ -54,14 +54,14 @@ def _reranking(scores: Array, rng: np.random.Generator, threads: int) -> dict[st
     def sentence_transformers() -> object:
         values = []
         for row, hits in zip(scores, relevant, strict=True):
-            found = np.flatnonzero(hits[np.argsort(-row)[:10]])
-            reciprocal = 1 / (found[0] + 1) if len(found) else 0.0
+            result = np.flatnonzero(hits[np.argsort(-row)[:10]])
+            reciprocal = 1 / (result[0] + 1) if len(result) else 0.0
             ndcg = sklearn.ndcg_score([hits], [row], k=10)
             values.append((reciprocal, ndcg, sklearn.average_precision_score(hits, row)))
         return np.mean(values, axis=0)
 
     def deadheat() -> object:
-        task = dh.Task.from_scores(scores, relevant, threads=threads)
+        task = dh.from_scores(scores, relevant, threads=threads)
         return dh.evaluate(task, ["MRR@10", "nDCG@10", "mAP"])
 
     return {"yardstick": sentence_transformers, "evaluate": deadheat}

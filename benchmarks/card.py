@@ -108,8 +108,8 @@ class Bench:
 
 def _precisions(torch: Any, relevant: Any, places: Any) -> Any:
     """Return the sum of the average precisions of some queries, whose relevant items are marked in order."""
-    found = relevant.cumsum(dim=1, dtype=torch.float32) / places
-    return ((found * relevant).sum(dim=1) / relevant.sum(dim=1).clamp(min=1)).sum()
+    result = relevant.cumsum(dim=1, dtype=torch.float32) / places
+    return ((result * relevant).sum(dim=1) / relevant.sum(dim=1).clamp(min=1)).sum()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What is measured, as data: each case with its shape, its yardstick and its target (a row of `targets`).
+"""The cases that are measured, as data: each with its shape, its yardstick and its target (a row of `targets`).
 
 A case is timed against its yardstick by turns, and the ratio of the medians is compared with the target, unless its
 section measures something else (`running`).
@@ -38,7 +38,7 @@ SECTIONS = {
 """The sections in the order in which they run, and what a row of each compares."""
 
 FORMS = ("sharded .npy", "one .npy", "memmap", "parquet")
-"""How a gallery that is out of core can lie on the disk."""
+"""Forms of a gallery that is out of core on the disk."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What the case is called in tables, and by ``--only``."""
+        """The name of the case in tables, and for ``--only``."""
         return f"{self.section} {self.short_name}"
 
     @property
@@ -132,7 +132,7 @@ _PRODUCTS = ("cosine", "euclidean", "inner_product")
 _BOTH = ("cosine", "euclidean")
 _FOUR = ((10_000, 128, 5, "random"), (10_000, 128, 1000, "random"), (20_000, 512, 100, "random"),
          (10_000, 64, 20, cliffs.GIANT))  # fmt: skip
-"""Items, dimension, class size and kind of what is looked at with one thread and with more."""
+"""Items, dimension, class size and kind of the cases with one thread and with more."""
 
 
 def _size() -> Iterator[Case]:

@@ -17,7 +17,7 @@ Array = NDArray[Any]
 Kind = Callable[[Array, int, np.random.Generator], Array]
 
 _SINGLE, _DOUBLE = np.float32, np.float64
-_TINY = 1e-6  # noise of a collapse, beside features of size 1
+_TINY = 1e-6  # noise of a collapse, next to features of size 1
 _SQUARINGS = 10  # e^x is (1 + x/1024)^1024 closely enough for data
 
 
@@ -51,12 +51,12 @@ def _over_norms(rows: Array) -> Array:
 
 
 def random_float64(labels: Array, dim: int, rng: np.random.Generator) -> Array:
-    """What float64 kinds are compared with."""
+    """Return what float64 kinds are compared with."""
     return _normal(labels, dim, rng, _DOUBLE)
 
 
 def random_bits(labels: Array, dim: int, rng: np.random.Generator) -> Array:
-    """What codes of `dim` bits are compared with, eight in a byte."""
+    """Return what codes of `dim` bits are compared with, eight in a byte."""
     return rng.integers(0, 256, (len(labels), dim // 8), dtype=np.uint8)
 
 
@@ -104,7 +104,7 @@ def _weighted_terms(labels: Array, dim: int, rng: np.random.Generator) -> Array:
 
 
 def _tf_idf(labels: Array, dim: int, rng: np.random.Generator) -> Array:
-    """What scikit-learn's TfidfVectorizer gives: weighted terms over their norm."""
+    """Return what scikit-learn's TfidfVectorizer gives: weighted terms over their norm."""
     return _over_norms(_weighted_terms(labels, dim, rng))
 
 
@@ -166,7 +166,7 @@ def _offset_single(labels: Array, dim: int, rng: np.random.Generator) -> Array:
 
 
 def _time_stamps(labels: Array, dim: int, rng: np.random.Generator) -> Array:
-    """A column that should not be there: seconds since 1970, within one year, beside ordinary features."""
+    """A column that should not be there: seconds since 1970, within one year, next to ordinary features."""
     rows = _normal(labels, dim, rng, _DOUBLE)
     rows[:, 0] = 1_700_000_000 + rng.integers(0, 365 * 86_400, len(labels))
     return rows
@@ -184,7 +184,7 @@ def _ulps_single(labels: Array, dim: int, rng: np.random.Generator) -> Array:
 
 
 def _ulps_double(labels: Array, dim: int, rng: np.random.Generator) -> Array:
-    """The same in float64, where no product in float64 tells them apart."""
+    """The same in float64, where no product in float64 distinguishes them."""
     return _ulps(labels, dim, rng, _DOUBLE)
 
 
@@ -241,7 +241,7 @@ def _ends(labels: Array, dim: int, rng: np.random.Generator) -> Array:
 
 
 def _last_bits(labels: Array, dim: int, rng: np.random.Generator) -> Array:
-    """Numbers 1 or 2^-60, some of them one bit less: sums that differ behind twice the precision of float64."""
+    """Numbers 1 or 2^-60, some of them one bit less: sums that differ behind double-double of float64."""
     return np.asarray(rng.choice([1, 1 - 2.0**-53], (len(labels), dim)) * rng.choice([1, 2.0**-60], (len(labels), dim)))
 
 
@@ -292,7 +292,7 @@ CLASSES: dict[str, Callable[[Array], Array]] = {
     TIED_HALVES: lambda labels: labels % 2,
     NINE_TENTHS: lambda labels: np.minimum(labels, (int(labels.max()) + 1) // 10),
 }
-"""What makes labels of few classes out of those of many; the first leaves one class in fifty as it is."""
+"""Functions from labels of many classes to labels of few; the first leaves one class in fifty as it is."""
 
 
 def dense_junk(n: int, rng: np.random.Generator) -> Array:

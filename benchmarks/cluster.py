@@ -1,4 +1,4 @@
-"""What an executor costs, and what a run on many machines would take by the rates that are measured here.
+"""Costs of an executor, and the time of a run on many machines by the rates that are measured here.
 
 python -m benchmarks.cluster                two threads against two processes of one thread each; then a plan
 python -m benchmarks.cluster --scale 0.05   a smoke run on fewer items
@@ -70,7 +70,7 @@ WISHES = (
 
 
 def plan(wish: Wish, rates: Rates, workers: int) -> dict[str, Any]:
-    """What so many workers of one thread take for an evaluation of rows of 128 float32."""
+    """Return what so many workers of one thread take for an evaluation of rows of 128 float32."""
     n_query = wish.queries or wish.items
     pairs = rates.pairs_of_two if wish.queries is None else rates.pairs
     opened = workers * wish.items
@@ -100,13 +100,13 @@ def measured_rates(n_item: int) -> Rates:
 
         seconds(few)
         of_few, of_many = seconds(few), seconds(many)
-    each = max(1e-9, of_many - of_few) / (many - few)
-    opened = max(1e-9, of_few - few * each) / n_item
+    one = max(1e-9, of_many - of_few) / (many - few)
+    opened = max(1e-9, of_few - few * one) / n_item
     half = n_item // 2
     begin = time.perf_counter()
     dh.Task(gallery[:half], labels[:half], threads=1).profile  # noqa: B018
     of_two = max(1e-9, time.perf_counter() - begin - half * opened)
-    return Rates(n_item / each, half**2 / of_two, 1 / opened)
+    return Rates(n_item / one, half**2 / of_two, 1 / opened)
 
 
 def _samples(n: int, seed: int = 0) -> tuple[Any, Any]:
@@ -116,7 +116,7 @@ def _samples(n: int, seed: int = 0) -> tuple[Any, Any]:
 
 def overhead(scale: float, repeats: int, tick: Any = lambda what: None) -> list[dict[str, Any]]:
     """Seconds of two threads and of two processes, by turns, for leave one out and for a gallery."""
-    clock, found = Clock(2, repeats, tick), []
+    clock, result = Clock(2, repeats, tick), []
     n, n_gallery = max(400, int(40_000 * scale)), max(400, int(200_000 * scale))
     rows, labels = _samples(n)
     gallery, gallery_labels = _samples(n_gallery, 1)
@@ -133,13 +133,13 @@ def overhead(scale: float, repeats: int, tick: Any = lambda what: None) -> list[
                 "processes": lambda given=given: dh.Task(*given, executor=executor).profile,
             }
             times = clock.by_turns(works)
-            two, apart = (statistics.median(times[what]) for what in works)
-            found.append({
-                "evaluation": name, "two threads, s": round(two, 2), "two processes, s": round(apart, 2),
-                "ratio": round(apart / two, 3), "met": apart <= TARGET * two,
+            two, single = (statistics.median(times[what]) for what in works)
+            result.append({
+                "evaluation": name, "two threads, s": round(two, 2), "two processes, s": round(single, 2),
+                "ratio": round(single / two, 3), "met": single <= TARGET * two,
                 "times": times,
             })  # fmt: skip
-    return found
+    return result
 
 
 @click.command()

@@ -25,7 +25,7 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Arrays:
-    """What goes into `evaluate`; without a gallery it is leave one out. `junk` is a mask (n_query, n_gallery)."""
+    """Arguments of `evaluate`; without a gallery it is leave one out. `junk` is a mask (n_query, n_gallery)."""
 
     query: Array
     query_labels: Array
@@ -35,7 +35,7 @@ class Arrays:
 
     @property
     def columns(self) -> Array:
-        """What is ranked: the gallery, or the queries themselves."""
+        """The ranked items: the gallery, or the queries themselves."""
         return self.query if self.gallery is None else self.gallery
 
 
@@ -139,11 +139,11 @@ def _near_saturated(case: Case, rng: np.random.Generator) -> Arrays:
 
 
 def data_file(name: str) -> Path:
-    """The path of a shared data file, in DEADHEAT_DATA or beside the repository."""
+    """The path of a shared data file, in DEADHEAT_DATA or next to the repository."""
     places = [Path(__file__).resolve().parents[2] / "shared" / "data"]
     if os.environ.get("DEADHEAT_DATA"):
         places.insert(0, Path(os.environ["DEADHEAT_DATA"]))
-    for place in places:
-        if (place / name).is_file():
-            return place / name
+    for at in places:
+        if (at / name).is_file():
+            return at / name
     raise Unavailable(f"{name} is in neither DEADHEAT_DATA nor ../shared/data")

@@ -93,7 +93,7 @@ def talking(program: list[str], settings: dict[str, Any]) -> Iterator[Callable[[
 
 
 def settings() -> Any:
-    """What the parent handed over."""
+    """Return what the parent handed over."""
     return json.loads(sys.argv[1])
 
 

@@ -1,4 +1,4 @@
-"""How time grows with the number of items and with the dimension: the exponent of a power law.
+"""Growth of time with the number of items and with the dimension: the exponent of a power law.
 
 The product's own exponent is found in the same way at the same time, for a product of a larger matrix can be faster or
 slower by the operation, and what is beyond that is ours.

@@ -1,4 +1,4 @@
-"""How much of the time of an evaluation with two threads the interpreter is held: no number of cores makes that less.
+"""The share of an evaluation with two threads in which the interpreter is held: no number of cores makes that less.
 
 A process evaluates again and again. `py-spy record --gil` samples which of its threads holds the interpreter; the share
 is that of the samples in which one does. Where py-spy is not installed or may not look into other processes, a thread
@@ -108,7 +108,7 @@ def _share_of_waits(work: Callable[[], object], repeats: int) -> float:
 
 
 def _waits() -> int:
-    """How often this thread has waited for anything; only Linux has the module and counts for threads."""
+    """Return how often this thread has waited for anything; only Linux has the module and counts for threads."""
     import resource
 
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw

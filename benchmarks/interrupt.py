@@ -1,4 +1,4 @@
-"""How long an evaluation goes on after Ctrl-C, wherever it was.
+"""The time that an evaluation goes on after Ctrl-C, wherever it was.
 
 A process evaluates again and again until it is interrupted, at moments spread over the first seconds, and says when it
 noticed; the clock of both processes is the same.

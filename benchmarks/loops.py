@@ -1,4 +1,4 @@
-"""What each loop of `engine/count.py` is worth: the time with it, and with the next one of the table in its place.
+"""The gain by each loop of `engine/count.py`: the time with it, and with the next one of the table in its place.
 
 python -m benchmarks.loops       in about a minute
 

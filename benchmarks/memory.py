@@ -1,4 +1,4 @@
-"""How much the resident set grows during one `evaluate`, in a fresh process.
+"""Growth of the resident set during one `evaluate`, in a fresh process.
 
 The target is the same however many relevant pairs there are, however many of them tie, and however long rows are.
 """
@@ -20,8 +20,8 @@ def measure(case: Case, clock: Clock) -> Row:
     """Growth in MB."""
     fresh.require_linux()
     clock.tick("evaluating in a fresh process")
-    found = fresh.run(["-m", "benchmarks.memory"], {"case": case, "threads": clock.threads})
-    return Row(case, value=found["growth"] / 1e6, unit="MB", details=found)
+    result = fresh.run(["-m", "benchmarks.memory"], {"case": case, "threads": clock.threads})
+    return Row(case, value=result["growth"] / 1e6, unit="MB", details=result)
 
 
 def _grow(case: Case, threads: int) -> dict[str, Any]:

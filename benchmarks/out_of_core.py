@@ -24,7 +24,7 @@ _PIECE = 25_000  # rows that are generated at a time
 
 
 def measure(case: Case, clock: Clock) -> Row:
-    """What is resident at most, and the time, for a gallery in the form that `case.data` names."""
+    """Return what is resident at most, and the time, for a gallery in the form that `case.data` names."""
     fresh.require_linux()
     if case.data == "parquet":
         yardsticks.installed("pyarrow")
@@ -33,9 +33,9 @@ def measure(case: Case, clock: Clock) -> Row:
         write(case, Path(folder))
         clock.tick("evaluating in a fresh process")
         settings = {"folder": folder, "form": case.data, "distance": case.distance, "threads": clock.threads}
-        found = fresh.run(["-m", "benchmarks.out_of_core"], settings)
-    details = {**found, "gallery_bytes": 4 * case.n * case.dim}
-    return Row(case, None, found["peak"] / 1e6, "MB", {"evaluate": [found["seconds"]]}, details)
+        result = fresh.run(["-m", "benchmarks.out_of_core"], settings)
+    details = {**result, "gallery_bytes": 4 * case.n * case.dim}
+    return Row(case, None, result["peak"] / 1e6, "MB", {"evaluate": [result["seconds"]]}, details)
 
 
 def write(case: Case, folder: Path) -> None:
@@ -86,7 +86,7 @@ def _write_parquet(path: Path, pieces: Iterator[data.Array]) -> None:
 
 
 def _gallery(folder: Path, form: str) -> Any:
-    """What is handed to `evaluate` as its gallery."""
+    """Return what is handed to `evaluate` as its gallery."""
     paths = sorted(folder.glob("gallery-*"))
     if form == "memmap":
         return np.load(paths[0], mmap_mode="r")

@@ -1,6 +1,6 @@
 """A run as a picture: seconds next to other programs', ratios next to targets, how time grows, how threads share it.
 
-Whether a target is met is told by the colour (blue and vermilion, which colour-blind people can tell apart), by the
+Whether a target is met is shown by the colour (blue and vermilion, which colour-blind people distinguish), by the
 shape of the mark and by the text at the right, so that it survives a grey printer.
 """
 
@@ -105,9 +105,9 @@ def _ratios(axis: Axes, rows: Rows) -> None:
                 color=_LOOK[row["met"]][0], weight="bold" if row["met"] is False else "normal",
             )  # fmt: skip
         line += 0.5
-    for place, name in names:
-        axis.text(-0.01, place, name, transform=right, ha="right", va="center", size=7, color=_INK)
-    axis.set_yticks([place for place, _ in names], labels=[])
+    for at, name in names:
+        axis.text(-0.01, at, name, transform=right, ha="right", va="center", size=7, color=_INK)
+    axis.set_yticks([at for at, _ in names], labels=[])
     axis.tick_params(axis="y", length=0)
     axis.set_ylim(line + 0.5, 0)
     axis.set_xscale("log")
@@ -125,7 +125,7 @@ def _ratios(axis: Axes, rows: Rows) -> None:
 
 
 def _place(row: dict[str, Any], figure: float) -> float:
-    """Where a figure stands: a ratio where it is, and any other as a share of its limit."""
+    """Return where a figure stands: a ratio where it is, and any other as a share of its limit."""
     return max(_LEAST, figure if row["is_ratio"] else figure / row["target"]["limit"])
 
 
@@ -137,8 +137,8 @@ def _one_ratio(axis: Axes, line: float, row: dict[str, Any]) -> None:
         axis.plot([figure, target], [line, line], color=colour, linewidth=1.2, alpha=0.5, solid_capstyle="butt")
         axis.plot([target], [line], marker="|", color=_INK, markersize=9, markeredgewidth=1.8)
     if "lowest_ratio" in row["details"]:
-        spread = [row["details"]["lowest_ratio"], row["details"]["highest_ratio"]]
-        axis.plot(spread, [line, line], color=colour, linewidth=2.6, alpha=0.35, solid_capstyle="round")
+        deviation = [row["details"]["lowest_ratio"], row["details"]["highest_ratio"]]
+        axis.plot(deviation, [line, line], color=colour, linewidth=2.6, alpha=0.35, solid_capstyle="round")
     axis.plot([figure], [line], marker=marker, color=colour, markersize=5.5, linestyle="none")
 
 
@@ -149,10 +149,10 @@ def _legend(axis: Axes, rows: Rows) -> None:
         if any(row["met"] is met for row in rows)
     ]
     target = Line2D([], [], color=_INK, marker="|", linestyle="none", markersize=9, markeredgewidth=1.8, label="target")
-    spread = Line2D([], [], color=_GREY, linewidth=2.6, alpha=0.5, label="range of the single ratios")
+    deviation = Line2D([], [], color=_GREY, linewidth=2.6, alpha=0.5, label="range of the single ratios")
     axis.legend(
-        handles=[*marks, target, spread], loc="lower left", bbox_to_anchor=(0, 1), ncols=5, frameon=False, fontsize=7,
-        borderaxespad=0.2,
+        handles=[*marks, target, deviation], loc="lower left", bbox_to_anchor=(0, 1), ncols=5, frameon=False,
+        fontsize=7, borderaxespad=0.2,
     )  # fmt: skip
 
 
@@ -163,15 +163,15 @@ def _scaling(axis: Axes, row: dict[str, Any]) -> None:
     beyond = np.geomspace(1, many, 100)
     axis.plot(beyond, beyond, color=_GREY, linewidth=0.6, linestyle=":", label="no serial share")
     for who, name, colour, marker in (("yardstick", "product", _INK, "D"), ("evaluate", "evaluate", _BLUE, "o")):
-        found = details[who]
-        label = f"{name}: serial {found['serial_share']:.1%}, {many} cores {found['at_many']:.1f}×"
-        axis.plot(threads, found["speedups"], color=colour, marker=marker, markersize=4.5, linestyle="none")
-        predicted = [amdahl(found["serial_share"], cores) for cores in beyond]
+        result = details[who]
+        label = f"{name}: serial {result['serial_share']:.1%}, {many} cores {result['at_many']:.1f}×"
+        axis.plot(threads, result["speedups"], color=colour, marker=marker, markersize=4.5, linestyle="none")
+        predicted = [amdahl(result["serial_share"], cores) for cores in beyond]
         axis.plot(beyond, predicted, color=colour, linewidth=1, linestyle="--", label=label)
     ticks = [2**power for power in range(many.bit_length())]
-    for scale, place in ((axis.set_xscale, axis.set_xticks), (axis.set_yscale, axis.set_yticks)):
+    for scale, at in ((axis.set_xscale, axis.set_xticks), (axis.set_yscale, axis.set_yticks)):
         scale("log", base=2)
-        place(ticks, labels=[str(tick) for tick in ticks], size=7)
+        at(ticks, labels=[str(tick) for tick in ticks], size=7)
     axis.grid(color="#E5E5E5", linewidth=0.5)
     axis.set_axisbelow(True)
     axis.set_xlabel("threads (marks: measured)", size=8)

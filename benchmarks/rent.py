@@ -1,4 +1,4 @@
-"""What each shortcut of the engine is worth: the time with and without it, relative to random data of the same type.
+"""The gain by each shortcut of the engine: the time with and without it, relative to random data of the same type.
 
 python -m benchmarks.rent        the table of docs/exactness.md, in about two minutes
 
@@ -26,12 +26,12 @@ _LARGE = (10_000, 512, 5)
 _MANY = (10_000, 64, 20)
 
 
-def _clusters(spread: float) -> cliffs.Kind:
+def _clusters(deviation: float) -> cliffs.Kind:
     """Classes round points of their own, some samples farther from theirs than others."""
 
     def rows(labels: NDArray[Any], dim: int, rng: np.random.Generator) -> NDArray[Any]:
         centres = rng.standard_normal((int(labels.max()) + 1, dim))[labels]
-        far = 0.8 * np.exp(spread * rng.standard_normal((len(labels), 1)))
+        far = 0.8 * np.exp(deviation * rng.standard_normal((len(labels), 1)))
         return (centres + far * rng.standard_normal((len(labels), dim))).astype(np.float32)
 
     return rows
@@ -51,11 +51,11 @@ _KINDS = {
 
 
 SHORTCUTS: list[tuple[str, str, Any, list[tuple[str, str]]]] = [  # name, what it hangs on, in its place, data
-    ("match counts", "distances.dense.Dense.patterns", None,
+    ("match counts", "distances.distance.Dense.patterns", None,
      [("sparse", "inner_product"), ("two-valued", "cosine")]),
     ("centre subtracted", "distances.scaling.common_centre", lambda *_: None, [("offset", "euclidean")]),
     ("tangents", "distances.bounds.tangents_hold", lambda _: False, [("time stamps", "cosine")]),
-    ("common offset", "distances.scaling.usual", lambda _: 0.0,
+    ("common offset", "distances.scaling.common_size", lambda _: 0.0,
      [("float64 softmax", "cityblock"), ("tf-idf", "euclidean")]),
     ("bounds by squares", "distances.bounds.by_squares", lambda *_: (np.inf, 0.0, 0.0),
      [("norms over octaves", "euclidean")]),

@@ -73,7 +73,7 @@ def numbers(row: Row) -> tuple[str, str, str, str]:
 
 
 def figure(row: Row) -> str:
-    """What the target speaks of as text."""
+    """Return what the target speaks of as text."""
     if row.figure is None:
         return "–"
     if row.unit == "share":
@@ -100,7 +100,7 @@ def targets(rows: Sequence[Row]) -> Table:
 
 
 def _verdict(rows: Sequence[Row]) -> Text:
-    """Whether all cases of a target meet it, or how many do."""
+    """Return whether all cases of a target meet it, or how many do."""
     met, missed = (sum(row.met is met for row in rows) for met in (True, False))
     if missed:
         return Text("missed" if not met else f"missed by {missed} of {len(rows)}", _STYLES[False])
@@ -112,7 +112,7 @@ def _verdict(rows: Sequence[Row]) -> Text:
 
 
 def summary(rows: Sequence[Row]) -> list[str]:
-    """How many cases meet their targets, and which do not."""
+    """Return how many cases meet their targets, and which do not."""
     count = {met: sum(row.met is met for row in rows) for met in (True, False)}
     states = {state: sum(row.state == state for row in rows) for state in ("not decided", "skipped", "failed")}
     parts = [f"{count[True]} of {count[True] + count[False]} targets met"]
@@ -122,7 +122,7 @@ def summary(rows: Sequence[Row]) -> list[str]:
 
 
 def breakdown(title: str, functions: Sequence[tuple[str, int, float, float]]) -> Table:
-    """Where one evaluation spends its time."""
+    """Return where one evaluation spends its time."""
     view = Table("function", "calls", "s", "share", title=escape(title), title_justify="left")
     for name, calls, seconds, share in functions:
         view.add_row(escape(name), str(calls), _three(seconds), f"{share:.0%}")

@@ -1,4 +1,4 @@
-"""What comes out: one row a case, whether it meets its target, and a run as JSON."""
+"""Results: one row a case, whether it meets its target, and a run as JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PACKAGES = (
 
 @dataclass(frozen=True)
 class Row:
-    """What a case gave.
+    """The result of a case.
 
     Attributes
     ----------
@@ -59,26 +59,26 @@ class Row:
 
     @property
     def is_ratio(self) -> bool:
-        """Whether the target speaks of the time over the yardstick's."""
+        """True if the target is about the time over the yardstick's."""
         return self.unit == "s" and self.yardstick is not None
 
     @property
     def figure(self) -> float | None:
-        """What the target speaks of: the ratio of `value` to `yardstick`, or the value itself."""
+        """The figure of the target: the ratio of `value` to `yardstick`, or the value itself."""
         if self.value is None or self.yardstick is None or not self.is_ratio:
             return self.value
         return self.value / self.yardstick
 
     @property
     def missed_by(self) -> float | None:
-        """How far the figure is beyond what the target allows; None where there is no target, or nothing to compare."""
+        """The excess of the figure over the target's limit; None where there is no target, or nothing to compare."""
         if self.figure is None or self.case.target is None or self.state != "measured":
             return None
         return self.case.target.missed_by(self.figure)
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is met; None where nothing was measured, that is not known, or there is no target."""
+        """True if the target is met; None where nothing was measured, that is not known, or there is no target."""
         if self.missed_by is None or (self.stopped and self.missed_by <= 0):
             return None
         return self.missed_by <= 0
@@ -119,8 +119,8 @@ def timed(case: Case, times: dict[str, list[float]]) -> Row:
     """The row of a case whose yardstick and evaluation were timed by turns."""
     yardstick, value = (statistics.median(times[what]) for what in ("yardstick", "evaluate"))
     pairs = [ours / plain for plain, ours in zip(times["yardstick"], times["evaluate"], strict=True)]
-    spread = {"lowest_ratio": min(pairs), "highest_ratio": max(pairs)}
-    return Row(case, yardstick, value, "s", times, spread)
+    deviation = {"lowest_ratio": min(pairs), "highest_ratio": max(pairs)}
+    return Row(case, yardstick, value, "s", times, deviation)
 
 
 def run_record(rows: Sequence[Row], threads: int, repeats: int, scale: float) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def run_record(rows: Sequence[Row], threads: int, repeats: int, scale: float) ->
 
 
 def machine() -> dict[str, Any]:
-    """What the numbers were taken on."""
+    """Return what the numbers were taken on."""
     return {
         "processor": _processor(),
         "processors": processors(),

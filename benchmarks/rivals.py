@@ -1,4 +1,4 @@
-"""What other programs take to evaluate the same rows and labels, each as its documentation shows it."""
+"""Times of other programs for the same rows and labels, each as its documentation shows it."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ def _ranx(case: Case, arrays: Arrays, threads: int) -> Work:
         for query, name in enumerate(names):
             run[name] = dict(zip(names, scores[query].tolist(), strict=True))
             del run[name][name]
-            alike = np.flatnonzero(arrays.query_labels == arrays.query_labels[query])
-            judged[name] = {names[item]: 1 for item in alike if item != query}
+            same_label = np.flatnonzero(arrays.query_labels == arrays.query_labels[query])
+            judged[name] = {names[item]: 1 for item in same_label if item != query}
         return float(ranx.evaluate(ranx.Qrels.from_dict(judged), ranx.Run.from_dict(run), "map"))
 
     return work

@@ -84,7 +84,7 @@ def breakdown(case: Case, top: int = 15) -> list[tuple[str, int, float, float]]:
     evaluate()
     profiler = cProfile.Profile(time.process_time)
     profiler.runcall(evaluate)
-    found = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
-    total = sum(own for _, _, own, _, _ in found.values())
-    most = sorted(found.items(), key=lambda entry: -entry[1][2])[:top]
+    result = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
+    total = sum(own for _, _, own, _, _ in result.values())
+    most = sorted(result.items(), key=lambda entry: -entry[1][2])[:top]
     return [(f"{Path(file).name}: {name}", calls, own, own / total) for (file, _, name), (_, calls, own, _, _) in most]

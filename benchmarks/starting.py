@@ -1,4 +1,4 @@
-"""What a user waits for at first: the import, NumPy's with it, the first call, and the command on a tiny file.
+"""The waiting times of a new user: the import, NumPy's with it, the first call, and the command on a tiny file.
 
 Modules are compiled before the clock starts, as those of an installed package are.
 """
@@ -56,8 +56,8 @@ def measure(case: Case, clock: Clock) -> Row:
 def _all_steps() -> dict[str, float]:
     """Medians of a few fresh processes, of all steps at once."""
     with _compiled_once() as environment:
-        found = [fresh.run(["-c", _PROGRAM], {}, environment) for _ in range(1 + _TIMES)][1:]
-    return {step: statistics.median(seconds[step] for seconds in found) for step in found[0]}
+        result = [fresh.run(["-c", _PROGRAM], {}, environment) for _ in range(1 + _TIMES)][1:]
+    return {step: statistics.median(seconds[step] for seconds in result) for step in result[0]}
 
 
 def _command() -> float:

@@ -20,7 +20,7 @@ class Target:
     tolerance: float = 0.0
 
     def missed_by(self, figure: float) -> float:
-        """How far a figure is beyond what is allowed, at most 0 if it is met: a share of the limit, or a difference."""
+        """Return the excess of a figure over its limit, at most 0 if met: a share of the limit, or a difference."""
         if self.kind == "about":
             return abs(figure - self.limit) - self.tolerance
         return 1 - figure / self.limit if self.kind == "at least" else figure / self.limit - 1

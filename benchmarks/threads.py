@@ -1,4 +1,4 @@
-"""How an evaluation scales with threads, next to the float32 product, which shows what the machine itself allows.
+"""Scaling of an evaluation with threads, next to the float32 product, which shows what the machine itself allows.
 
 By Amdahl's law n threads take s + (1 - s)/n of the time of one, where s is the serial share. It is fitted to all thread
 counts, and says what more processors than there are here could bring at most. Whatever else keeps threads from
@@ -65,7 +65,7 @@ def measure(case: Case, clock: Clock) -> Row:
 
 
 def judged(case: Case, threads: Sequence[int], times: dict[str, list[float]]) -> Row:
-    """What follows from the times of `evaluate` and of its yardstick by each number of threads."""
+    """Return what follows from the times of `evaluate` and of its yardstick by each number of threads."""
     product, ours = (speedups(times, who, threads) for who in ("yardstick", "evaluate"))
     machine, serial = serial_share(threads, product), serial_share(threads, ours)
     note = (

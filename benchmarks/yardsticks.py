@@ -1,5 +1,5 @@
-"""What `deadheat.evaluate` is timed against. A yardstick takes a case, its arrays and a thread count, and gives the
-work to be timed; the preparation before that is not timed.
+"""Programs to time `deadheat.evaluate` against. A yardstick takes a case, its arrays and a thread count, and gives
+the work to be timed; the preparation before that is not timed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _XOR_ROWS, _XOR_COLUMNS = 64, 2048  # a block of 64-bit words is 1 MB, so that i
 
 
 TIES = {str(ties): ties for ties in ("exact", "float16", dh.Tolerance(1e-3))}
-"""What `Case.ties` can be."""
+"""The values of `Case.ties`."""
 
 
 def evaluate(arrays: Arrays, distance: str, threads: int, device: str | None = None, ties: str = "exact") -> dh.Report:
@@ -38,7 +38,7 @@ def evaluate(arrays: Arrays, distance: str, threads: int, device: str | None = N
 
 
 def works(case: Case, threads: int) -> dict[str, Work]:
-    """What a case is timed by: its yardstick, and `evaluate`."""
+    """Return what a case is timed by: its yardstick, and `evaluate`."""
     arrays = make(case)
     device = DEVICE if case.section == "device" else None
     return {
@@ -123,16 +123,16 @@ def _random_data(case: Case, arrays: Arrays, threads: int) -> Work:
 
 
 def _random_of_its_type(case: Case, arrays: Arrays, threads: int) -> Work:
-    """Random float64 beside float64, random float32 beside any other numbers, without junk and in plain classes.
+    """Random float64 next to float64, random float32 next to any other numbers, without junk and in plain classes.
 
-    Random bits beside bits, and under exact ties: under a tolerance they would be what they are compared with.
+    Random bits next to bits, and under exact ties: under a tolerance they would be what they are compared with.
     """
     if case.distance == "hamming":
         other, ties = "random bits", "exact"
     else:
         other, ties = "random float64" if arrays.query.dtype == np.float64 else "random", case.ties
-    beside = make(dataclasses.replace(case, data=other))
-    return lambda: evaluate(beside, case.distance, threads, ties=ties)
+    random = make(dataclasses.replace(case, data=other))
+    return lambda: evaluate(random, case.distance, threads, ties=ties)
 
 
 def _cdist(case: Case, arrays: Arrays, threads: int) -> Work:

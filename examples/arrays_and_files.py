@@ -37,8 +37,8 @@ sources = {
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
 
-    # What a disk has. Arrays are found by their usual names (embeddings, labels); `dh.read` and the command can be told
-    # of others.
+    # What a disk has. Arrays are found by their usual names (embeddings, labels); `dh.read` and the command take
+    # other names.
     np.savez(folder / "digits.npz", embeddings=embeddings, labels=labels)
     frame.write_parquet(folder / "digits.parquet")
     save_file({"embeddings": tensor.to(torch.bfloat16), "labels": torch.tensor(labels)}, folder / "digits.safetensors")

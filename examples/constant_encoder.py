@@ -1,4 +1,4 @@
-"""What an encoder is worth that maps everything to one point: twenty documents, one of them relevant.
+"""The scores of an encoder that maps everything to one point: twenty documents, one of them relevant.
 
 Libraries that break ties by document id say 1 or 0, by the name of the relevant document, and not the same.
 
@@ -20,7 +20,7 @@ QUERY, DOCUMENTS = "q", [f"d{i:02}" for i in range(20)]
 
 
 class Constant:
-    """What the evaluator of sentence-transformers needs of a model; this one is constant."""
+    """A constant model, with all that the evaluator of sentence-transformers needs."""
 
     similarity_fn_name = "cosine"
     model_card_data = type("Card", (), {"set_evaluation_metrics": lambda *_: None})()
@@ -42,7 +42,7 @@ def row(title: str, relevant: str) -> list[str]:
     run = {QUERY: dict.fromkeys(DOCUMENTS, 1.0)}
     trec = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(run)[QUERY]["ndcg_cut_10"]
     ones = np.ones((len(DOCUMENTS), 4))
-    ours = dh.evaluate(dh.Task.from_judged(ones[:1], ones, qrels, [QUERY], DOCUMENTS), "nDCG@10")["nDCG@10"]
+    ours = dh.evaluate(dh.from_judged(ones[:1], ones, qrels, [QUERY], DOCUMENTS), "nDCG@10")["nDCG@10"]
     return [title, f"{theirs:.1f}", f"{trec:.1f}", f"{ours.expected:.3f} in [{ours.lower:.0f}, {ours.upper:.0f}]"]
 
 

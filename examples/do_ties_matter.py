@@ -61,7 +61,7 @@ def reranker(n_query: int = 1000, n_candidate: int = 100) -> Case:
     relevant[:, 0] = True
     ranks = [1 + row.tolist().index(0) for row in by_stable_sort(scores)]
     plain = float(np.mean([1 / rank if rank <= 10 else 0 for rank in ranks]))
-    result = dh.evaluate(dh.Task.from_scores(scores, relevant), "MRR@10")["MRR@10"]
+    result = dh.evaluate(dh.from_scores(scores, relevant), "MRR@10")["MRR@10"]
     return Case("a reranker in bfloat16, positives listed first", plain, result)
 
 
@@ -83,7 +83,7 @@ def bm25(n_document: int = 2000, n_topic: int = 100, n_word: int = 3000, k: floa
     queries = [rng.choice(words, 2, replace=False) for words in words_of]
     scores = np.stack([weights[:, query].sum(axis=1) for query in queries]).round(1)
     relevant = np.equal.outer(np.arange(n_topic), topic_of)
-    result = dh.evaluate(dh.Task.from_scores(scores, relevant), "nDCG@10")["nDCG@10"]
+    result = dh.evaluate(dh.from_scores(scores, relevant), "nDCG@10")["nDCG@10"]
     return Case("BM25 with one decimal", plain_ndcg(scores, relevant, 10), result)
 
 

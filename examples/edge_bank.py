@@ -1,4 +1,4 @@
-"""What MRR says of a model that only remembers edges: its scores are 1 or 0, so that nearly everything ties.
+"""MRR of a model that only remembers edges: its scores are 1 or 0, so that nearly everything ties.
 
 python examples/edge_bank.py
 """

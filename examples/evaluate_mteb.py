@@ -69,7 +69,7 @@ def main() -> None:
         corpus = read_embeddings(folder / "cache" / "Food" / "document", texts)
         model.close()
     query_ids, document_ids = [row["id"] for row in QUERIES], [row["id"] for row in CORPUS]
-    profile = dh.Task.from_judged(queries, corpus, QRELS, query_ids, document_ids).profile
+    profile = dh.from_judged(queries, corpus, QRELS, query_ids, document_ids).profile
     print("from its embeddings: ", dh.evaluate(profile, "nDCG@10").summary())
 
 

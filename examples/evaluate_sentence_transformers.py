@@ -35,10 +35,10 @@ def main() -> None:
         print(f"judged: -{judged}   theirs: accuracy@1 {theirs(model)['cosine_accuracy@1']:.2f}", end="   ")
 
         ours = TieAwareInformationRetrievalEvaluator(QUERIES, texts, relevant)
-        found = ours(model)
-        lower, expected, upper = (found[f"cosine_accuracy@1{end}"] for end in ("_lower", "", "_upper"))
+        result = ours(model)
+        lower, expected, upper = (result[f"cosine_accuracy@1{end}"] for end in ("_lower", "", "_upper"))
         print(f"ours: {expected:.2f} [{lower:.2f}, {upper:.2f}]")
-    print(f"a trainer selects by {ours.primary_metric}: {found[ours.primary_metric]:.3f}")
+    print(f"a trainer selects by {ours.primary_metric}: {result[ours.primary_metric]:.3f}")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def data() -> tuple[Any, Any]:
 
 
 def by_sorting(scores: Any, labels: Any) -> dict[str, float]:
-    """What ten lines with a stable sort give, which may cut inside a tie."""
+    """Return what ten lines with a stable sort give, which may cut inside a tie."""
     hits = np.cumsum(labels[np.argsort(-scores, kind="stable")])
     rank = np.arange(1, len(labels) + 1)
     precision, n = hits / rank, hits[-1]
@@ -36,7 +36,7 @@ def by_sorting(scores: Any, labels: Any) -> dict[str, float]:
 
 def values(scores: Any, labels: Any) -> dict[str, dict[str, float]]:
     """The values of each library by measure."""
-    found = {
+    result = {
         "scikit-learn": {"AP": average_precision_score(labels, scores), "AUC": roc_auc_score(labels, scores)},
         "a stable sort": by_sorting(scores, labels),
     }
@@ -45,7 +45,7 @@ def values(scores: Any, labels: Any) -> dict[str, dict[str, float]]:
         from torchmetrics.functional.classification import binary_auroc, binary_average_precision  # noqa: PLC0415
 
         tensors = torch.tensor(scores), torch.tensor(labels)
-        found["torchmetrics"] = {
+        result["torchmetrics"] = {
             "AP": float(binary_average_precision(*tensors)),
             "AUC": float(binary_auroc(*tensors)),
         }
@@ -54,7 +54,7 @@ def values(scores: Any, labels: Any) -> dict[str, dict[str, float]]:
             BinaryClassificationEvaluator as Theirs,
         )
 
-        found["sentence-transformers"] = {
+        result["sentence-transformers"] = {
             "AP": average_precision_score(labels, scores),
             "best F1": float(Theirs.find_best_f1_and_threshold(scores, labels, True)[0]),
             "best accuracy": float(Theirs.find_best_acc_and_threshold(scores, labels, True)[0]),
@@ -64,8 +64,8 @@ def values(scores: Any, labels: Any) -> dict[str, dict[str, float]]:
 
         task = Task.__new__(Task)
         metrics = task._compute_metrics_values(scores, labels, True)
-        found["MTEB"] = {"AP": metrics["ap"], "best F1": metrics["f1"], "best accuracy": metrics["accuracy"]}
-    return found
+        result["MTEB"] = {"AP": metrics["ap"], "best F1": metrics["f1"], "best accuracy": metrics["accuracy"]}
+    return result
 
 
 def table() -> str:

@@ -41,13 +41,13 @@ def trained(digits):
 
 
 def accuracies(digits, network, calculator):
-    """What a tester of theirs says with a calculator, of digits in one order and in the other."""
+    """Return what a tester of theirs says with a calculator, of digits in one order and in the other."""
     tester = GlobalEmbeddingSpaceTester(
         normalize_embeddings=False, dataloader_num_workers=0, data_device=CPU, accuracy_calculator=calculator
     )
     backwards = TensorDataset(*(tensor.flip(0) for tensor in digits.tensors))
-    found = tester.test({"forwards": digits, "backwards": backwards}, 0, network)
-    return found["forwards"], found["backwards"]
+    result = tester.test({"forwards": digits, "backwards": backwards}, 0, network)
+    return result["forwards"], result["backwards"]
 
 
 def main():

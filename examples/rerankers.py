@@ -13,11 +13,11 @@ def main() -> None:
     for length in (256, 128, 64):
         run = scores_of(length, n_query=100, n_candidate=20)
         judged = {query: {"0000": 1} for query in run}  # the positive is listed first
-        found = dh.audit_run(run, judged, measures="MRR@10")
-        listed, result = found.rules["in the order of the file"]["MRR@10"], found.report["MRR@10"]
+        values = dh.audit_run(run, judged, measures="MRR@10")
+        listed, result = values.rules["in the order of the file"]["MRR@10"], values.report["MRR@10"]
         print(f"inputs of {length}: MRR@10 {listed:.3f} in the order of the file; ", end="")
         print(f"{result.expected:.3f} [{result.lower:.3f}, {result.upper:.3f}] over all orders")
-        print(f"    {found.verdict()}: {', '.join(each.name for each in found)}")
+        print(f"    {values.verdict()}: {', '.join(each.name for each in values)}")
 
 
 if __name__ == "__main__":

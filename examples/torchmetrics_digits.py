@@ -1,4 +1,4 @@
-"""A tiny network learns to embed scikit-learn's digits; torchmetrics follows it, with what ties leave open.
+"""A tiny network learns to embed scikit-learn's digits; torchmetrics follows it, with its bounds under ties.
 
 The last lines store the embeddings as signs, a bit for each number: many distances are then equal, and the bounds part.
 

@@ -44,8 +44,8 @@ def bm25(
     """The thousand best documents of each query that share a word with it, and their scores."""
     counts = {name: Counter(words(text)) for name, text in documents.items()}
     postings: dict[str, list[str]] = defaultdict(list)
-    for name, of in counts.items():
-        for word in of:
+    for name, part in counts.items():
+        for word in part:
             postings[word].append(name)
     mean = sum(map(Counter.total, counts.values())) / len(counts)
     run = {}
@@ -71,7 +71,7 @@ def main() -> None:
             for query, scores in run.items():
                 for rank, (name, score) in enumerate(scores.items(), 1):
                     file.write(f"{query} Q0 {name} {rank} {score} bm25\n")
-        report = dh.evaluate(dh.Task.from_run(path, qrels), MEASURES)
+        report = dh.evaluate(dh.from_run(path, qrels), MEASURES)
     print(f"{len(documents)} paragraphs, {len(queries)} titles\n")
     print(report)
 

@@ -27,19 +27,19 @@ def searches(base: Any) -> dict[str, Search]:
     dim = base.shape[1]
     flat = faiss.IndexFlatL2(dim)
     flat.add(base)
-    found: dict[str, Search] = {"faiss flat": lambda queries: flat.search(queries, K)[1]}
+    result: dict[str, Search] = {"faiss flat": lambda queries: flat.search(queries, K)[1]}
 
     lists = faiss.index_factory(dim, "IVF32,Flat")
     lists.train(base)
     lists.add(base)
     for n in (1, 4, 16):
         probes = faiss.SearchParametersIVF(nprobe=n)
-        found[f"faiss IVF32, nprobe {n}"] = lambda queries, p=probes: lists.search(queries, K, params=p)[1]
+        result[f"faiss IVF32, nprobe {n}"] = lambda queries, p=probes: lists.search(queries, K, params=p)[1]
 
     codes = faiss.index_factory(dim, "PQ16x4")
     codes.train(base)
     codes.add(base)
-    found["faiss PQ16x4"] = lambda queries: codes.search(queries, K)[1]
+    result["faiss PQ16x4"] = lambda queries: codes.search(queries, K)[1]
 
     def of_graph(queries: Any, ef: int) -> Any:
         graph.set_ef(ef)
@@ -49,14 +49,14 @@ def searches(base: Any) -> dict[str, Search]:
     graph.init_index(max_elements=len(base), M=5, ef_construction=20, random_seed=1)
     graph.add_items(base, num_threads=1)
     for ef in (10, 40):
-        found[f"hnswlib, ef {ef}"] = lambda queries, ef=ef: of_graph(queries, ef)
+        result[f"hnswlib, ef {ef}"] = lambda queries, ef=ef: of_graph(queries, ef)
 
     for dtype in ("f32", "i8"):
         other = Index(ndim=dim, metric="l2sq", dtype=dtype, connectivity=5, expansion_search=10)
         other.add(np.arange(len(base)), base / np.float32(16) if dtype == "i8" else base, threads=1)
         scale = np.float32(16 if dtype == "i8" else 1)
-        found[f"usearch {dtype}"] = lambda queries, other=other, scale=scale: other.search(queries / scale, K).keys
-    return found
+        result[f"usearch {dtype}"] = lambda queries, other=other, scale=scale: other.search(queries / scale, K).keys
+    return result
 
 
 def main() -> None:
@@ -77,7 +77,7 @@ def main() -> None:
     flat.add(base)
     far, ids = flat.search(queries, 2 * K)  # distances come first here
     measures = ["Hit@1", "P@10", "mAP"]
-    profile = dh.Task.from_neighbors(ids, far, query_labels, base_labels, order="ascending").profile
+    profile = dh.from_neighbors(ids, far, query_labels, base_labels, order="ascending").profile
     print("\nOf the first 20 neighbours alone:\n")
     print(dh.evaluate(profile, measures))
     print("\nOf all embeddings:\n")

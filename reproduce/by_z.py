@@ -28,8 +28,8 @@ def by_z(side: Gap | GroupedResult, level: float) -> Triple[Interval]:
 def interval(side: Gap | GroupedResult, level: float) -> Triple[Interval]:
     """The intervals for lower, expected and upper: Student's t below 30 groups or classes, z from there."""
     if _is_few(side):
-        found = side.interval(confidence_level=level)
-        return Triple(found.lower, found.expected, found.upper)
+        result = side.interval(confidence_level=level)
+        return Triple(result.lower, result.expected, result.upper)
     least = -1 if isinstance(side, Gap) else 0
     return Triple(*(ends.within(least, 1) for ends in by_z(side, level)))
 
@@ -41,14 +41,14 @@ def margin(side: Gap, level: float) -> float:
 
 def margin_by_z(side: Gap, level: float) -> float:
     """z·se, the largest of lower, expected and upper."""
-    reaches = (ends.high for ends in _around(Triple(0.0, 0.0, 0.0), side.errors, level))
-    return max((reach for reach in reaches if not math.isnan(reach)), default=math.nan)
+    highest = (ends.high for ends in _around(Triple(0.0, 0.0, 0.0), side.errors, level))
+    return max((high for high in highest if not math.isnan(high)), default=math.nan)
 
 
 def bound(side: Gap, level: float) -> float:
     """`Gap.bound` with the quantile that `interval` has."""
-    found = interval(side, level)
-    return max(abs(found.lower.low), abs(found.upper.high))
+    result = interval(side, level)
+    return max(abs(result.lower.low), abs(result.upper.high))
 
 
 def of_report(report: Report, measure: str, unit: Literal["query", "class"], level: float) -> Triple[Interval]:

@@ -386,7 +386,7 @@ class Published:
 
 
 class Ruled(NamedTuple):
-    """How many collisions of the published picture there are, how many of them tie, and where they are.
+    """Numbers and places of the collisions of the published picture, and of those that tie.
 
     The shares are of the collisions in the right half of the ranks, and in the last quarter; NaN without a collision.
     """
@@ -398,9 +398,9 @@ class Ruled(NamedTuple):
 
     @classmethod
     def of(cls, published: Published, ties: int = 0) -> Ruled:
-        place, n_place = np.nonzero(published.colliding)[1], published.colliding.shape[1]
-        shares = (float((place >= start * n_place).mean()) if len(place) else np.nan for start in (0.5, 0.75))
-        return cls(len(place), ties, *shares)
+        at, n_place = np.nonzero(published.colliding)[1], published.colliding.shape[1]
+        shares = (float((at >= start * n_place).mean()) if len(at) else np.nan for start in (0.5, 0.75))
+        return cls(len(at), ties, *shares)
 
 
 def rule_of(data: Data, distance: str) -> Published:
@@ -417,9 +417,9 @@ def published_rule(distances: Matrix, relevant: Bool, eps: float) -> Published:
 
 def real_ties(rankings: Rankings, published: Published) -> int:
     """Count the colliding pairs of the published picture that are at equal distances as real numbers."""
-    row, place = np.nonzero(published.colliding)
-    near, far = published.order[row, place], published.order[row, place + 1]
-    itself = published.with_itself[row, place]
+    row, at = np.nonzero(published.colliding)
+    near, far = published.order[row, at], published.order[row, at + 1]
+    itself = published.with_itself[row, at]
     number = group_numbers(rankings)
     ties = int((number[row, near] == number[row, far])[~itself].sum())
     metric = rankings.metric
@@ -442,8 +442,8 @@ def group_numbers(rankings: Rankings) -> NDArray[np.int32]:
     """The number of each item's exact tie group for each query, −1 for the query itself; (n_query, n_gallery)."""
     number = np.full((rankings.n_query, rankings.n_gallery), -1, dtype=np.int32)
     for block in rankings:
-        row, place = np.nonzero(block.items >= 0)
-        number[block.queries[row], block.items[row, place]] = block.group[row, place]
+        row, at = np.nonzero(block.items >= 0)
+        number[block.queries[row], block.items[row, at]] = block.group[row, at]
     return number
 
 
@@ -538,17 +538,17 @@ def count_table(data: Data, setting: Setting, short_types: Sequence[str] = ()) -
     rules: dict[str, tuple[Task, float | None]] = {"exact": (task, None)}
     rules |= {f"{name} distance": (task.replace(ties=Rounded(name, of="distance")), None) for name in short_types}
     rules |= {f"within {data.eps:g}": (task, data.eps)}
-    found: list[tuple[str, str, Counts]] = []
+    result: list[tuple[str, str, Counts]] = []
     for rule, (asked, within) in rules.items():
         counted = collisions(asked, distances=DISTANCES, within=within)
-        found += [(distance, rule, counted[distance]) for distance in counted]
+        result += [(distance, rule, counted[distance]) for distance in counted]
     for distance in DISTANCES:
         counts = counts_of_rounded(distances_of(data, distance), data.relevant)
-        found.append((distance, "float64 distance (SciPy)", counts))
+        result.append((distance, "float64 distance (SciPy)", counts))
     rows = [
         [data.name, data.rows, distance, rule, counts.relevant.groups, counts.irrelevant.groups, counts.mixed.groups,
          counts.together.items, counts.n_place, counts.together.queries, counts.together.largest]
-        for distance, rule, counts in found
+        for distance, rule, counts in result
     ]  # fmt: skip
     caption = "Collision groups without the query itself. A group has at least two items; only a mixed one can matter."
     columns = ("set", "samples", "distance", "collision", "relevant groups", "irrelevant groups", "mixed groups",

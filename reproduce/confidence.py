@@ -146,21 +146,21 @@ def measured(data: Flipped, threads: int | None = None) -> Draw:
 
 def _steps(data: Flipped, hit: Triple[Float64], map_at_r: Triple[Float64], scale: float = 1.0) -> Steps:
     """The measures at every confidence of the flipped points, all confidences times `scale`."""
-    found: dict[str, list[float | Triple[float]]] = defaultdict(list)
+    result: dict[str, list[float | Triple[float]]] = defaultdict(list)
     for confidence in STEPS.tolist():
         moved = data.moved(confidence, scale)
         accuracy = confidence_accuracy(hit, moved)
         correlation = rank_correlation(moved, data.original)
-        found[_ACCURACY].append(accuracy.mean_accuracy)
-        found[_DEFAULT].append(accuracy_over_roc(hit.expected, moved, drop_intermediate=True))
-        found[_BY_HIT].append(error_reject_curve(hit, moved).area)
-        found[_BY_MAP].append(error_reject_curve(map_at_r, moved).area)
-        found[_BEST].append(accuracy.best_accuracy)
-        found["AUROC"].append(accuracy.auroc)
-        found["Spearman"].append(correlation.spearman)
-        found["Kendall"].append(correlation.kendall)
-        found[_MAJORITY].append(accuracy.majority_accuracy)
-    return {name: np.array(values, dtype=np.float64) for name, values in found.items()}
+        result[_ACCURACY].append(accuracy.mean_accuracy)
+        result[_DEFAULT].append(accuracy_over_roc(hit.expected, moved, drop_intermediate=True))
+        result[_BY_HIT].append(error_reject_curve(hit, moved).area)
+        result[_BY_MAP].append(error_reject_curve(map_at_r, moved).area)
+        result[_BEST].append(accuracy.best_accuracy)
+        result["AUROC"].append(accuracy.auroc)
+        result["Spearman"].append(correlation.spearman)
+        result["Kendall"].append(correlation.kendall)
+        result[_MAJORITY].append(accuracy.majority_accuracy)
+    return {name: np.array(values, dtype=np.float64) for name, values in result.items()}
 
 
 def accuracy_over_roc(hit: Float64, confidence: Float64, *, drop_intermediate: bool) -> float:
@@ -178,8 +178,8 @@ def by_a_sort(values: Float64, confidence: Float64) -> float:
 
 
 def _shapes(steps: Steps) -> list[Finding]:
-    """What the study says of its pictures, which have no numbers: whether each curve only falls or only rises."""
-    found = []
+    """Return the findings on pictures, which have no numbers: whether each curve only falls or only rises."""
+    result = []
     for what, said, curves in (
         ("confidence against Recall@1 never rises", "the scores drop", -steps[_ACCURACY][..., 1]),
         ("the error-reject area by Hit@1 never falls", "the errors increase", steps[_BY_HIT][..., 1]),
@@ -190,12 +190,12 @@ def _shapes(steps: Steps) -> list[Finding]:
         what = f"draws in which {what} with the confidence of the flipped points"
         why = f"best while the flipped points are the least confident, up to a confidence of {_span(least)}"
         here, mark = f"{n_hold} of {len(curves)}", Mark.of_every_draw(n_hold, len(curves))
-        found.append(Finding(what, here, mark, said, RANKING_METRICS, why))
-    return found
+        result.append(Finding(what, here, mark, said, RANKING_METRICS, why))
+    return result
 
 
 def _numbers(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
-    """What the single numbers hide: ties, better guesses, and the scale."""
+    """Return what the single numbers hide: ties, better guesses, and the scale."""
     bounds, majority, by_default = steps[_ACCURACY], steps[_MAJORITY], steps[_DEFAULT]
     accuracy = bounds[..., 1]
     same = int((_steps(*draws[0][:3], SCALE)[_ACCURACY] == draws[0].steps[_ACCURACY]).all(axis=1).sum())
@@ -285,7 +285,7 @@ def _correlations(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
 
 
 def drawn_there(toys_first: bool) -> tuple[Flipped, float]:
-    """What the tests of the study draw, with or without the tests of the toy examples before them.
+    """Return what the tests of the study draw, with or without the tests of the toy examples before them.
 
     Returns the points of the first test with their flipped labels, and from the second test the average of the drawn
     confidences on the second scale, rounded as its code rounds it.

@@ -123,9 +123,9 @@ def _real_findings(real: Real) -> list[Finding]:
             "their confidence with another"
         )
         findings.append(Finding(what, here, why=why))
-    found = rank_correlation(real.confidences[_NORM], real.confidences[_AGREEMENT])
+    result = rank_correlation(real.confidences[_NORM], real.confidences[_AGREEMENT])
     what = f"{real.title}: Spearman's rho of the norm and the agreement of the labels around"
-    return [*findings, Finding(what, f"{found.spearman:.3f} (p = {found.spearman_p:.2g})")]
+    return [*findings, Finding(what, f"{result.spearman:.3f} (p = {result.spearman_p:.2g})")]
 
 
 def _real_table(sets: Sequence[Real]) -> Table:
@@ -311,7 +311,7 @@ def _judged(damage: Damage, data: Halves, random: np.random.Generator, setting: 
     trained_on = random.integers(0, len(damage.levels), len(data.train))
     images = np.concatenate([data.train, _damaged(data.train, damage, trained_on)])
     models = (discriminants(data.train, data.train_labels), discriminants(images, np.tile(data.train_labels, 2)))
-    found = []
+    result = []
     for name, model in zip(_MODELS, models, strict=True):
         report = dh.evaluate(
             model.transform(query), data.query_labels, model.transform(data.train), data.train_labels,
@@ -322,8 +322,8 @@ def _judged(damage: Damage, data: Halves, random: np.random.Generator, setting: 
         orders = {"confidence": sure, _LEVEL: -level, _ENTROPY: -entropy}
         correlations = {target: rank_correlation(sure, values) for target, values in ideals.items()}
         areas = {order: error_reject_curve(hit, values).area for order, values in orders.items()}
-        found.append(Judged(damage, name, level, sure, hit, correlations, areas))
-    return found
+        result.append(Judged(damage, name, level, sure, hit, correlations, areas))
+    return result
 
 
 def _damaged(images: Float64, damage: Damage, level: Int64) -> Float64:
@@ -352,9 +352,9 @@ def _target_finding(judged: Judged) -> Finding:
 
 def _targets_table(judged: Sequence[Judged]) -> Table:
     rows = [
-        [one.damage.name, one.model, target, found.spearman, found.kendall, *found.rho, *found.tau,
+        [one.damage.name, one.model, target, recall.spearman, recall.kendall, *recall.rho, *recall.tau,
          *one.areas["confidence"], *one.areas[target]]
-        for one in judged for target, found in one.correlations.items()
+        for one in judged for target, recall in one.correlations.items()
     ]  # fmt: skip
     columns = ["damage", "trained on", "target", "Spearman's rho", "Kendall's tau-b",
                *(f"{name}, ties broken: {end}" for name in ("rho", "tau") for end in Triple._fields),
@@ -392,10 +392,10 @@ def _by_level(judged: Sequence[Judged], ax: Axes) -> None:
 
 
 def regions(setting: Setting) -> Outcome:
-    found = _found(halves(setting.quick))
+    result = _found(halves(setting.quick))
     figure = style.figure(7.4, 5.0)
     ax = figure.subplots()
-    for number, (name, recall) in enumerate(found.items()):
+    for number, (name, recall) in enumerate(result.items()):
         confidences.credible_recall(recall, ax=ax, label=name, number=number, others=False, legend=False)
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
     caption = (
@@ -410,9 +410,9 @@ def regions(setting: Setting) -> Outcome:
         "dimension, so that the difference of two of its members has \N{SQUARE ROOT}2."
     )
     columns = ["items", "mass", *(f"{part} inside, {end}" for part in ("relevant", "others") for end in Triple._fields)]
-    rows = [[name, *row] for name, recall in found.items() for row in zip(*recall.columns().values(), strict=True)]
+    rows = [[name, *row] for name, recall in result.items() for row in zip(*recall.columns().values(), strict=True)]
     table = Table("regions", "Items in highest density regions", columns, rows, percent=columns[1:])
-    findings = [_region_finding(name, recall) for name, recall in found.items()]
+    findings = [_region_finding(name, recall) for name, recall in result.items()]
     return Outcome(findings, [Picture("regions", caption, figure)], [table], [text])
 
 
@@ -440,10 +440,10 @@ def _found(data: Halves) -> dict[str, CredibleRecall]:
     }
 
 
-def _region_finding(name: str, found: CredibleRecall) -> Finding:
-    at = int(np.flatnonzero(found.masses == _SHOWN)[0])
-    share, others = (Triple(*(100 * float(bound[at]) for bound in part)) for part in (found.relevant, found.others))
+def _region_finding(name: str, recall: CredibleRecall) -> Finding:
+    at = int(np.flatnonzero(recall.masses == _SHOWN)[0])
+    share, others = (Triple(*(100 * float(bound[at]) for bound in part)) for part in (recall.relevant, recall.others))
     what = f"{name}: items in the region of {100 * _SHOWN:g} %"
     here = f"{share.expected:.1f} % [{share.lower:.1f}, {share.upper:.1f}]"
-    ties = f"ties at the boundary matter for {found.n_open} of {found.n_query} queries"
+    ties = f"ties at the boundary matter for {recall.n_open} of {recall.n_query} queries"
     return Finding(what, here, source=_REGIONS, why=f"of all other items {others.expected:.1f} %; {ties}")

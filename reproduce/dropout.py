@@ -115,15 +115,15 @@ def _pairs(folder: Path | None, stem: str) -> dict[float | None, dict[str, Path]
     """
     pairs: dict[float | None, dict[str, Path]] = {}
     for path in sorted(folder.iterdir(), key=lambda path: (path.suffix != ".npz", path.name)) if folder else ():
-        found = _FILE.fullmatch(path.name)
-        if found and found["stem"] == stem and path.is_file():
-            text = found["dropout"]
+        result = _FILE.fullmatch(path.name)
+        if result and result["stem"] == stem and path.is_file():
+            text = result["dropout"]
             try:
                 dropout = None if text is None else float(text)
             except ValueError:
                 rule = f"must be a number such as 0.5, but is {text!r}"
                 raise InvalidValueError("a file's dropout", rule) from None
-            pairs.setdefault(dropout, {}).setdefault(found["part"], path)
+            pairs.setdefault(dropout, {}).setdefault(result["part"], path)
     return pairs
 
 
@@ -242,7 +242,7 @@ def contact_sheet(words: Words, n_word: int = 6, n_font: int = 4) -> Figure:
 
 def of_cases(cases: Sequence[Case]) -> list[Finding]:
     why = "words rendered here and a small network, not the paper's photographs and ResNet34"
-    each = [
+    one = [
         Finding(f"{case.caption.rstrip('.')}, dropout {row.dropout:g}: gap of {MEASURE}", both_gaps(row),
                 Mark.OTHER_DATA, *printed_gaps(row.dropout), why)
         for case in cases for row in case.rows if row.seed == 0
@@ -253,11 +253,11 @@ def of_cases(cases: Sequence[Case]) -> list[Finding]:
     gaps = {PLAIN: {at: row.gap_recall for at, row in DROPOUTS.items()},
             GROUPED: {at: row.gap_grouped for at, row in DROPOUTS.items()}}  # fmt: skip
     printed = {kind: max(by_dropout, key=by_dropout.__getitem__) for kind, by_dropout in gaps.items()}
-    here, there = ("; ".join(f"{kind} {value:g}" for kind, value in each.items()) for each in (worst, printed))
+    here, there = ("; ".join(f"{kind} {value:g}" for kind, value in one.items()) for one in (worst, printed))
     away = {kind: sum(s.low > 0 or s.high < 0 for s in sides) for kind, sides in by_kind(unseen).items()}
     open_ties = sum(s.least < s.most for case in cases for row in case.rows for s in (row.plain, row.grouped))
     return [
-        *each,
+        *one,
         Finding(
             f"{cases[0].caption.rstrip('.')}: the dropout with the largest gap", here, Mark.OTHER_DATA, there, TABLE_2,
             "in Table 2 the gap in groups grows with dropout up to 0.7, and the two measures point to different "

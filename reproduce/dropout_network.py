@@ -57,7 +57,7 @@ class Pictures(NamedTuple):
 
 @dataclass(frozen=True)
 class Distortion:
-    """How strongly a picture is distorted; every amount is uniform between its bounds."""
+    """Amounts by which a picture is distorted; every amount is uniform between its bounds."""
 
     height: int = 24  # of a picture, in pixels
     width: int = 64
@@ -115,7 +115,7 @@ def find_fonts(most: int = 40) -> list[str]:
 
 
 def draws_latin(path: str) -> bool:
-    """Whether over a quarter of the letters from a to z match themselves best in DejaVu Sans or DejaVu Serif.
+    """Return whether over a quarter of the letters from a to z match themselves best in DejaVu Sans or DejaVu Serif.
 
     This excludes fonts of other scripts and of symbols, whatever they draw for the letters.
     """
@@ -133,7 +133,7 @@ def draws_latin(path: str) -> bool:
 def render(
     words: Sequence[str], fonts: Sequence[str], per_word: int, *, seed: int = 0, distortion: Distortion = Distortion()
 ) -> Pictures:
-    """Draw each word a number of times, in different fonts as far as there are enough, one after the other."""
+    """Draw each word a number of times, in different fonts if they exist enough, one after the other."""
     images = [draw(word, fonts, copy, seed=seed, distortion=distortion) for word in words for copy in range(per_word)]
     return Pictures(np.stack(images), np.repeat(np.array(words, dtype=np.str_), per_word))
 
@@ -167,9 +167,9 @@ def _fit(ink: Image, random: np.random.Generator, how: Distortion) -> Image:
     stretch, fill = random.uniform(*how.stretch), random.uniform(*how.fill)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     forth = turn @ np.array([[1.0, slant], [0.0, stretch]])
-    reach = np.abs(forth) @ (ink.width, ink.height)  # width and height of the box around the distorted word
-    scale = fill * min(width / reach[0], height / reach[1])
-    free = np.array([width, height]) - scale * reach
+    bound = np.abs(forth) @ (ink.width, ink.height)  # width and height of the box around the distorted word
+    scale = fill * min(width / bound[0], height / bound[1])
+    free = np.array([width, height]) - scale * bound
     centre = np.array([width, height]) / 2 + free * (random.uniform(size=2) - 0.5)
     back = np.linalg.inv(scale * forth)  # Pillow takes the inverse map
     shift = np.array([ink.width, ink.height]) / 2 - back @ centre
@@ -286,9 +286,9 @@ def kept(cache: Path, name: str, settings: dict[str, Any], make: Callable[[], Em
 
 
 def digest(pictures: Pictures) -> str:
-    found = hashlib.sha256(json.dumps([pictures.images.shape, pictures.words.tolist()]).encode())
-    found.update(pictures.images.tobytes())
-    return found.hexdigest()
+    result = hashlib.sha256(json.dumps([pictures.images.shape, pictures.words.tolist()]).encode())
+    result.update(pictures.images.tobytes())
+    return result.hexdigest()
 
 
 def learn(pictures: Pictures, to_embed: Sequence[Grey], recipe: Recipe, threads: int | None = None) -> list[Float32]:

@@ -1,7 +1,7 @@
 """Words as things to retrieve: their PHOC codes, and the edit distances between them.
 
 In come words; out go binary codes (n, dim) for `deadheat.evaluate`, or a matrix of distances for
-`deadheat.Task.from_scores`. Both hold small integers, or quotients of these, so that many distances are equal. What is
+`deadheat.from_scores`. Both hold small integers, or quotients of these, so that many distances are equal. What is
 computed here is exact: equal numbers come out as equal floats, and different ones as different floats.
 """
 
@@ -30,7 +30,7 @@ _SCORERS = {"levenshtein": "Levenshtein", "osa": "OSA", "damerau": "DamerauLeven
 def phoc(
     words: Iterable[str], *, levels: Iterable[int] = LEVELS, alphabet: Iterable[str] = ALPHABET
 ) -> NDArray[np.bool_]:
-    """Which characters occur in which part of a word: the pyramidal histogram of characters (Almazán et al. 2014).
+    """Return the characters in each part of a word: the pyramidal histogram of characters (Almazán et al. 2014).
 
     At level L a word is cut into L regions of equal width. Character i of n covers [i/n, (i+1)/n], and belongs to every
     region that holds at least half of it; so one that lies half in each of two regions belongs to both. This is decided
@@ -85,12 +85,12 @@ def phoc(
             raise InvalidValueError("alphabet", f"must hold case-folded characters, but holds {letter!r}")
     for letter in [letter for letter in letters if letters.count(letter) > 1][:1]:
         raise InvalidValueError("alphabet", f"must hold each character once, but holds {letter!r} twice")
-    place = {letter: number for number, letter in enumerate(letters)}
+    at = {letter: number for number, letter in enumerate(letters)}
     codes = np.zeros((len(folded), sum(cuts), len(letters)), dtype=np.bool_)
     lengths = np.array([len(word) for word in folded])
     for length in np.unique(lengths).tolist():
         rows = np.flatnonzero(lengths == length)
-        characters = np.array([[place.get(c, -1) for c in folded[row]] for row in rows]).reshape(len(rows), length)
+        characters = np.array([[at.get(c, -1) for c in folded[row]] for row in rows]).reshape(len(rows), length)
         for position, region in np.argwhere(np.hstack([belongs(length, level) for level in cuts])).tolist():
             in_alphabet = characters[:, position] >= 0
             codes[rows[in_alphabet], region, characters[in_alphabet, position]] = True
@@ -113,7 +113,7 @@ def edit_distances(
         Compared as they are, character by character; fold their case first if it does not matter.
     gallery : iterable of str, optional
         The queries themselves when left out. Then each word is at distance 0 from itself, and `junk` of
-        `deadheat.Task.from_scores` takes it out: ``junk=np.eye(n, dtype=bool)``.
+        `deadheat.from_scores` takes it out: ``junk=np.eye(n, dtype=bool)``.
     kind : {"levenshtein", "osa", "damerau", "indel"}
         What an edit is. Levenshtein: to insert, delete or replace a character. OSA (optimal string alignment): also to
         swap two neighbours, where nothing is edited twice. Damerau: the same without that restriction. Indel: to
@@ -167,7 +167,7 @@ def edit_distances(
 
 
 def belongs(length: int, level: int) -> NDArray[np.bool_]:
-    """Which characters belong to which regions, (length, level).
+    """Return which characters belong to which regions, (length, level).
 
     In units of 1 / (length * level) character i covers [i * level, (i + 1) * level], region r [r * length, (r + 1) *
     length].
@@ -191,7 +191,7 @@ def _words(values: Iterable[str], name: str) -> list[str]:
     if isinstance(values, (str, bytes)):
         raise InvalidTypeError(name, f"must be a sequence of words, but is one: {values!r:.50}")
     listed = _listed(values, name, "word")
-    for place, word in enumerate(listed):
+    for at, word in enumerate(listed):
         if not isinstance(word, str):
-            raise InvalidTypeError(name, f"must hold strings alone, but entry {place} is {word!r:.50}")
+            raise InvalidTypeError(name, f"must hold strings alone, but entry {at} is {word!r:.50}")
     return [str(word) for word in listed]  # NumPy's strings as Python's

@@ -154,10 +154,10 @@ def _values(
     """Plain and grouped values of the first classes of a random order, with intervals that hold under any "
     "tie-breaking."""
     names, codes = np.unique(labels, return_inverse=True)
-    place = np.random.default_rng(_SEED).permutation(len(names))[codes]
+    at = np.random.default_rng(_SEED).permutation(len(names))[codes]
     rows = []
     for n in sizes:
-        task = Task(embeddings[place < n], labels[place < n], distance=distance, threads=threads)
+        task = Task(embeddings[at < n], labels[at < n], distance=distance, threads=threads)
         plain = evaluate(task, MEASURE)
         interval = by_z.of_report(plain, MEASURE, "class", LEVEL)
         rows.append((PLAIN, n, plain[MEASURE].expected, *ends(interval)))
@@ -167,7 +167,7 @@ def _values(
     return np.array(rows, dtype=columns)
 
 
-def _shown(name: str, of: str, rows: NDArray[Any], truth: float | None = None) -> tuple[list[Picture], list[Table]]:
+def _shown(name: str, who: str, rows: NDArray[Any], truth: float | None = None) -> tuple[list[Picture], list[Table]]:
     figure = style.figure(5.6, 3.6)
     bands = {}
     for what in (PLAIN, GROUPED):
@@ -175,9 +175,9 @@ def _shown(name: str, of: str, rows: NDArray[Any], truth: float | None = None) -
         bands[what] = Band(chosen["n_class"], chosen["value"], chosen["low"], chosen["high"])
     measure_against_classes(bands, measure=MEASURE, truth=truth, ax=figure.subplots())
     caption = (
-        f"{MEASURE} against the number of classes, {of}. Bands: {LEVEL_TEXT} intervals, over classes and over groups."
+        f"{MEASURE} against the number of classes, {who}. Bands: {LEVEL_TEXT} intervals, over classes and over groups."
     )
-    about, columns = f"{MEASURE} by the number of classes, {of}", rows.dtype.names or ()
+    about, columns = f"{MEASURE} by the number of classes, {who}", rows.dtype.names or ()
     table = Table(name, about, columns, rows.tolist(), percent=("value", "low", "high"))
     return [Picture(name, caption, figure)], [table]
 
@@ -286,22 +286,22 @@ def by_coverage(setting: Setting, extent: Extent, known: Known) -> Outcome:
             coverages += populations.coverages_over_groups(population, n_group, extent.draws, inside, **how)
             coverages += populations.coverages_of_plain(population, n_group, n_draw, plain)
     kinds: dict[tuple[str, str], list[Coverage]] = {}
-    for each in coverages:
-        kinds.setdefault((each.population, each.method), []).append(each)
+    for one in coverages:
+        kinds.setdefault((one.population, one.method), []).append(one)
     columns = ["population", "method", "n_group", "n_draw", "n_hold", "share", "low", "high",
                "population_value", "population_error", "mean_value", "mean_width"]  # fmt: skip
     rows = [
-        [*each[:5], each.share, *each.interval(LEVEL), each.known.value, each.known.error, each.mean, each.width]
-        for each in coverages
+        [*one[:5], one.share, *one.interval(LEVEL), one.known.value, one.known.error, one.mean, one.width]
+        for one in coverages
     ]
     caption = (
         f"Intervals that hold the population's value, with the {LEVEL_TEXT} interval of Clopper and Pearson; that "
         "value and its standard error (0: exact); mean value and mean width of the interval over the draws"
     )
-    over = ([each.share for each in coverages if each.method == name] for name in ("Student's t", _NAIVE))
+    over = ([one.share for one in coverages if one.method == name] for name in ("Student's t", _NAIVE))
     ranges = [f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %" for shares in over]
     return Outcome(
-        [finding_of(each) for each in kinds.values()],
+        [finding_of(one) for one in kinds.values()],
         [_coverage_picture(kinds)],
         [Table("coverage", caption, columns, rows, percent=columns[5:])],
         conclusion=f"Of {LEVEL_TEXT} intervals, Student's t over groups holds the value in {ranges[0]} of the draws; "

@@ -97,7 +97,7 @@ _SETTINGS: dict[str, Any] = {"measures": MEASURE, "group_size": GROUP_SIZE}
 # Each experiment draws from its own stream.
 _DRAWS, _LARGE, _PLAIN, _GAP = range(4)
 DIM = 128
-_INNER, _SAMPLES, _SPREAD, _UNEVENNESS = 12, 4, 1.3, 0.7
+_INNER, _SAMPLES, _DEVIATIONS, _UNEVENNESS = 12, 4, 1.3, 0.7
 _SHRINKAGES = (0.001, 0.03, 0.3)
 _MAP_REPEATS = 5
 _MODELS_SEED = 17
@@ -144,15 +144,15 @@ class Population:
     """Classes as clouds of points: normal centres, and normal samples around each."""
 
     name: str
-    spread: float  # standard deviation of the centres, where samples have about 1; 0: labels are meaningless
+    deviation: float  # standard deviation of the centres, where samples have about 1; 0: labels are meaningless
     unevenness: float  # standard deviation of the logarithm of the size of a class's cloud
     samples: int = 4  # of each class
     dim: int = 16
 
     def draw(self, n_class: int, *seed: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Draw embeddings (n_class · samples, dim) and labels of new classes."""
-        rng = np.random.default_rng((*seed, round(10 * self.spread)))
-        centres = self.spread * rng.standard_normal((n_class, self.dim), dtype=np.float32)
+        rng = np.random.default_rng((*seed, round(10 * self.deviation)))
+        centres = self.deviation * rng.standard_normal((n_class, self.dim), dtype=np.float32)
         sizes = np.exp(self.unevenness * rng.standard_normal(n_class, dtype=np.float32))
         labels = np.repeat(np.arange(n_class), self.samples)
         points = rng.standard_normal((len(labels), self.dim), dtype=np.float32)
@@ -173,7 +173,7 @@ class Known(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """How many of some intervals hold the value of a population."""
+    """Numbers of intervals that hold the value of a population."""
 
     population: str
     method: str
@@ -220,7 +220,7 @@ def coverages_over_groups(
 ) -> list[Coverage]:
     """Count the intervals over groups that hold the population's value, of each kind."""
 
-    def found(data: Drawn, number: int) -> Iterator[tuple[str, float, Interval]]:
+    def outcome(data: Drawn, number: int) -> Iterator[tuple[str, float, Interval]]:
         task = task_of(data)
         result = grouped(task, **_SETTINGS, seed=number)[MEASURE]
         how: dict[str, Any] = {"confidence_level": LEVEL, "n_resamples": _RESAMPLES, "seed": number}
@@ -231,28 +231,28 @@ def coverages_over_groups(
             result = grouped(task, **_SETTINGS, seed=number, draws=_REPEATS)[MEASURE]
             yield REPEATED, result.expected, result.interval(confidence_level=LEVEL, method="t").expected
 
-    return _coverages(population, n_group, n_draw, known, found)
+    return _coverages(population, n_group, n_draw, known, outcome)
 
 
 def coverages_of_plain(population: Population, n_group: int, n_draw: int, known: Known) -> list[Coverage]:
     """The same for the plain measure on as many classes, with intervals over queries and over classes."""
 
-    def found(data: Drawn, number: int) -> Iterator[tuple[str, float, Interval]]:
+    def outcome(data: Drawn, number: int) -> Iterator[tuple[str, float, Interval]]:
         report = evaluate(task_of(data), MEASURE)
         for name, unit in OF_PLAIN.items():
             yield name, report[MEASURE].expected, by_z.of_report(report, MEASURE, unit, LEVEL).expected
 
-    return _coverages(population, n_group, n_draw, known, found)
+    return _coverages(population, n_group, n_draw, known, outcome)
 
 
 def _coverages(
     population: Population, n_group: int, n_draw: int, known: Known,
-    found: Callable[[Drawn, int], Iterator[tuple[str, float, Interval]]],
+    outcome: Callable[[Drawn, int], Iterator[tuple[str, float, Interval]]],
 ) -> list[Coverage]:  # fmt: skip
     """Count what each draw gives, by method; a NaN interval holds nothing."""
     drawn: dict[str, list[tuple[float, Interval]]] = defaultdict(list)
     for number in range(n_draw):
-        for name, value, interval in found(population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number), number):
+        for name, value, interval in outcome(population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number), number):
             drawn[name].append((value, interval))
     coverages = []
     for name, rows in drawn.items():
@@ -308,9 +308,9 @@ def by_table(setting: Setting, extent: Extent) -> Outcome:
 def table_row(embeddings: NDArray[np.float32], labels: NDArray[np.int64], *, n_draw: int, threads: int | None) -> Row:
     """The columns of Table 1 for one set, over `n_draw` random splits into halves."""
     halves = split_half(task_of((embeddings, labels), threads), group_size=GROUP_SIZE, measure=MEASURE, draws=n_draw)
-    found = by_z.HalvesByZ.of(halves).to_dict(confidence_level=LEVEL)
-    spread = ((found[name]["expected"], found[name]["std"]) for name in ("difference", "margin"))
-    return Row(*(found[name]["expected"] for name in ("plain", "grouped", "upper_limit")), *spread)
+    result = by_z.HalvesByZ.of(halves).to_dict(confidence_level=LEVEL)
+    deviation = ((result[name]["expected"], result[name]["std"]) for name in ("difference", "margin"))
+    return Row(*(result[name]["expected"] for name in ("plain", "grouped", "upper_limit")), *deviation)
 
 
 def ratio_by_theory(n_class: int) -> float:
@@ -329,7 +329,7 @@ def _row_findings(name: str, row: Row) -> list[Finding]:
     printed, made = TEST_SETS[name], "a synthetic population, not the paper's photographs"
     set_name = f"as many classes as {name} ({printed.n_class})"
     plain, inside, bound = (f"{100 * value:.1f}" for value in row[:3])
-    difference, on_difference = (f"{100 * value:.1f} ± {100 * spread:.1f}" for value, spread in row[3:])
+    difference, on_difference = (f"{100 * value:.1f} ± {100 * deviation:.1f}" for value, deviation in row[3:])
     low, high = printed_ratio(printed)
     theory = ratio_by_theory(printed.n_class)
     ours = row.bound_on_difference[0] / (row.bound - row.grouped)
@@ -410,7 +410,7 @@ def draw(n_class: int, seed: int) -> Samples:
     axes = np.linalg.qr(world.standard_normal((DIM, DIM)))[0]
     noise = np.exp(_UNEVENNESS * world.standard_normal(DIM))
     centres = np.zeros((n_class, DIM))
-    centres[:, :_INNER] = _SPREAD * rng.standard_normal((n_class, _INNER))
+    centres[:, :_INNER] = _DEVIATIONS * rng.standard_normal((n_class, _INNER))
     labels = np.repeat(np.arange(n_class), _SAMPLES)
     return Samples((centres[labels] + noise * rng.standard_normal((len(labels), DIM))) @ axes, labels)
 
@@ -424,8 +424,8 @@ def learned(samples: Samples, n_direction: int, shrinkage: float) -> Float64:
     within = (1 - shrinkage) * within + shrinkage * np.trace(within) / DIM * np.eye(DIM)
     whiten = np.linalg.inv(np.linalg.cholesky(within))
     _, directions = np.linalg.eigh(whiten @ np.cov(means.T) @ whiten.T)
-    found: Float64 = whiten.T @ directions[:, ::-1][:, :n_direction]
-    return found
+    result: Float64 = whiten.T @ directions[:, ::-1][:, :n_direction]
+    return result
 
 
 def by_models(setting: Setting, extent: Extent) -> Outcome:
@@ -443,14 +443,14 @@ def by_models(setting: Setting, extent: Extent) -> Outcome:
             for side in (gap.plain, gap.grouped):
                 row += [side.train.expected, side.test.expected, side.expected, by_z.margin(side, LEVEL)]
             rows.append(row)
-    found = model_correlation(
+    result = model_correlation(
         {name: gap.test_whole for name, gap in gaps.items()}, {name: gap.test_groups for name, gap in gaps.items()}
     )
     least = dict(list(gaps.items())[: len(extent.maps)])
     sizes = {name: DIM * n for name, n in zip(least, extent.maps, strict=True)}
     trend = gap_trend(least, sizes, name="parameters")
     first, second = style.figure(4.8, 3.8), style.figure(5.6, 3.6)
-    plot_grouped.model_correlation(found, ax=first.subplots())
+    plot_grouped.model_correlation(result, ax=first.subplots())
     plot_grouped.gap_trend(trend, confidence_level=LEVEL, ax=second.subplots())
     of_models = (
         f"{MEASURE} of {len(gaps)} learned maps on {n_test} classes that were not learned, plain and in groups "
@@ -465,19 +465,21 @@ def by_models(setting: Setting, extent: Extent) -> Outcome:
         columns += [f"{title}, train", f"{title}, test", f"gap, {title}", f"margin of error, {title}"]
     caption = "Learned maps: both measures, gaps and margins of error"
     return Outcome(
-        [_of_correlation(found), _of_trend(trend)],
+        [_of_correlation(result), _of_trend(trend)],
         [Picture("correlation", of_models, first), Picture("models", of_gaps, second)],
         [Table("models", caption, columns, rows, percent=columns[2:])],
-        conclusion=f"Over {len(gaps)} learned maps plain and grouped {MEASURE} correlate at {found.pearson:.2f}, "
+        conclusion=f"Over {len(gaps)} learned maps plain and grouped {MEASURE} correlate at {result.pearson:.2f}, "
         f"but the smallest map has a plain gap of {100 * trend.plain[0].expected:.1f} points and one of "
         f"{100 * trend.grouped[0].expected:.1f} in groups.",
     )
 
 
-def _of_correlation(found: ModelCorrelation) -> Finding:
-    low, high = found.pearson_interval(confidence_level=LEVEL)
-    what = f"{len(found.models)} models: correlation of {MEASURE} plain and in groups, on classes that were not learned"
-    here = f"Pearson's r {found.pearson:.3f} ({low:.3f} to {high:.3f}), Spearman's rho {found.spearman:.3f}"
+def _of_correlation(outcome: ModelCorrelation) -> Finding:
+    low, high = outcome.pearson_interval(confidence_level=LEVEL)
+    what = (
+        f"{len(outcome.models)} models: correlation of {MEASURE} plain and in groups, on classes that were not learned"
+    )
+    here = f"Pearson's r {outcome.pearson:.3f} ({low:.3f} to {high:.3f}), Spearman's rho {outcome.spearman:.3f}"
     source = "arXiv:2306.13357, figure 2, which prints no values"
     return Finding(what, here, Mark.OTHER_DATA, "highly correlated", source, _MAPS)
 

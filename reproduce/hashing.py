@@ -96,18 +96,18 @@ class Digits(NamedTuple):
 
 def run(setting: Setting) -> Outcome:
     n, bits = (300, _BITS[:2]) if setting.quick else (None, _BITS)
-    found = []
-    for each in _evaluated(digits(n), bits, setting.threads):
-        setting.say(f"  {each.title}: {each.report['mAP'].summary()}")
-        found.append(each)
+    result = []
+    for one in _evaluated(digits(n), bits, setting.threads):
+        setting.say(f"  {one.title}: {one.report['mAP'].summary()}")
+        result.append(one)
     caption = (
         "mAP by bits and method: a thin line is between the bounds, a mark at the expectation, a dash at what a stable "
         "sort gives of a gallery sorted by class. A thick line is what it gives in orders made on purpose, as far as "
         "a search found them."
     )
-    pictures = [Picture("hashing-bounds", caption, _figure(found))]
-    tables = [_bounds(found), _sorts(found), _cutoffs(found), _orders(found)]
-    return Outcome(_findings(found), pictures, tables, _TEXT, _conclusion(found))
+    pictures = [Picture("hashing-bounds", caption, _figure(result))]
+    tables = [_bounds(result), _sorts(result), _cutoffs(result), _orders(result)]
+    return Outcome(_findings(result), pictures, tables, _TEXT, _conclusion(result))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -219,11 +219,11 @@ def map_of_sort(distances: NDArray[Any], relevant: NDArray[np.bool_], kind: Kind
 # tables, findings and the picture
 
 
-def pairs(found: Iterable[Coded]) -> list[tuple[Coded, Coded]]:
+def pairs(methods: Iterable[Coded]) -> list[tuple[Coded, Coded]]:
     """Pairs of methods with the same labels and bits."""
     return [
         (one, other)
-        for one, other in combinations(found, 2)
+        for one, other in combinations(methods, 2)
         if (one.labels, one.bits) == (other.labels, other.bits)
     ]  # fmt: skip
 
@@ -233,37 +233,37 @@ def is_open(one: Interval, other: Interval) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def n_open(found: Iterable[Coded], interval: Callable[[Coded], Interval]) -> tuple[int, int]:
+def n_open(methods: Iterable[Coded], interval: Callable[[Coded], Interval]) -> tuple[int, int]:
     """The number of pairs that intervals leave open, and of all pairs that have intervals."""
-    both = [(interval(one), interval(other)) for one, other in pairs(found)]
+    both = [(interval(one), interval(other)) for one, other in pairs(methods)]
     states = [is_open(one, other) for one, other in both if not math.isnan(one[0])]
     return sum(states), len(states)
 
 
 def _between_bounds(measure: str) -> Callable[[Coded], Interval]:
-    return lambda each: (each.report[measure].lower, each.report[measure].upper)
+    return lambda one: (one.report[measure].lower, one.report[measure].upper)
 
 
-def _of_stable_sorts(each: Coded) -> Interval:
-    values = [value for value, (_, kind) in zip(each.sorts, SORTS, strict=True) if kind == "stable"]
+def _of_stable_sorts(one: Coded) -> Interval:
+    values = [value for value, (_, kind) in zip(one.sorts, SORTS, strict=True) if kind == "stable"]
     return min(values), max(values)
 
 
-def _bounds(found: Sequence[Coded]) -> Table:
+def _bounds(methods: Sequence[Coded]) -> Table:
     columns = ["labels", "bits", "method", "lower", "lowest order", "expected", "highest order", "upper", "width"]
     rows = []
-    for each in found:
-        value, (lowest, highest) = each.report["mAP"], each.reached
-        values = value.lower, lowest, value.expected, highest, value.upper, each.width
-        rows.append([each.labels, each.bits, each.method, *values])
+    for one in methods:
+        value, (lowest, highest) = one.report["mAP"], one.reached
+        values = value.lower, lowest, value.expected, highest, value.upper, one.width
+        rows.append([one.labels, one.bits, one.method, *values])
     return Table("hashing-bounds", "mAP by bits and method", columns, rows, percent=columns[3:])
 
 
-def _sorts(found: Sequence[Coded]) -> Table:
+def _sorts(methods: Sequence[Coded]) -> Table:
     columns = ["gallery", "sort", "labels", "bits", *METHODS]
     rows = []
-    for labels, bits in dict.fromkeys((each.labels, each.bits) for each in found):
-        values = {each.method: each.sorts for each in found if (each.labels, each.bits) == (labels, bits)}
+    for labels, bits in dict.fromkeys((each.labels, each.bits) for each in methods):
+        values = {each.method: each.sorts for each in methods if (each.labels, each.bits) == (labels, bits)}
         for number, (order, kind) in enumerate(SORTS):
             printed = [values[method][number] if method in values else math.nan for method in METHODS]
             rows.append([order, kind, labels, bits, *printed])
@@ -271,19 +271,19 @@ def _sorts(found: Sequence[Coded]) -> Table:
     return Table("hashing-sorts", caption, columns, rows, percent=columns[4:])
 
 
-def _cutoffs(found: Sequence[Coded]) -> Table:
+def _cutoffs(methods: Sequence[Coded]) -> Table:
     columns = ["labels", "bits", "method", *(f"{name}, {end}" for name in MEASURES[1:] for end in Triple._fields)]
     rows = [
         [each.labels, each.bits, each.method, *(v for name in MEASURES[1:] for v in _triple(each, name))]
-        for each in found
+        for each in methods
     ]  # fmt: skip
     return Table("hashing-cutoffs", "Three definitions of mAP@100", columns, rows, percent=columns[3:])
 
 
-def _orders(found: Sequence[Coded]) -> Table:
+def _orders(methods: Sequence[Coded]) -> Table:
     columns = ["labels", "bits", "first", "second", "difference of mAP", *MEASURES]
     rows = []
-    for one, other in pairs(found):
+    for one, other in pairs(methods):
         difference = one.report["mAP"].expected - other.report["mAP"].expected
         intervals = [(between(one), between(other)) for between in map(_between_bounds, MEASURES)]
         states = ["open" if is_open(*both) else "settled" for both in intervals]
@@ -292,39 +292,39 @@ def _orders(found: Sequence[Coded]) -> Table:
     return Table("hashing-orders", caption, columns, rows, percent=columns[4:5])
 
 
-def _triple(each: Coded, measure: str) -> Triple[float]:
-    result = each.report[measure]
+def _triple(one: Coded, measure: str) -> Triple[float]:
+    result = one.report[measure]
     return Triple(result.lower, result.expected, result.upper)
 
 
-def _findings(found: Sequence[Coded]) -> list[Finding]:
+def _findings(methods: Sequence[Coded]) -> list[Finding]:
     findings = []
-    for each in found:
-        lower, expected, upper = (100 * value for value in _triple(each, "mAP"))
+    for one in methods:
+        lower, expected, upper = (100 * value for value in _triple(one, "mAP"))
         here = f"{expected:.2f} [{lower:.2f}, {upper:.2f}] %"
-        findings.append(Finding(f"{each.title}: mAP", here, why=f"width {100 * each.width:.2f} points"))
-    bounds = [(each.report["mAP"].lower, each.report["mAP"].upper, each.sorts) for each in found]
+        findings.append(Finding(f"{one.title}: mAP", here, why=f"width {100 * one.width:.2f} points"))
+    bounds = [(one.report["mAP"].lower, one.report["mAP"].upper, one.sorts) for one in methods]
     inside = sum(lower <= value <= upper for lower, upper, values in bounds for value in values)
-    findings.append(Finding("values of five sorts within the bounds", f"{inside} of {len(SORTS) * len(found)}"))
+    findings.append(Finding("values of five sorts within the bounds", f"{inside} of {len(SORTS) * len(methods)}"))
     left_open = {f"the bounds of {measure}": _between_bounds(measure) for measure in MEASURES}
     left_open["stable sorts of three orders of the gallery"] = _of_stable_sorts
     left_open["orders of the gallery made on purpose"] = lambda each: each.reached
     for name, interval in left_open.items():
-        n, n_pair = n_open(found, interval)
+        n, n_pair = n_open(methods, interval)
         findings.append(Finding(f"pairs of methods in either order, by {name}", f"{n} of {n_pair}"))
     return findings
 
 
-def _conclusion(found: Sequence[Coded]) -> str:
-    one, several = ([each for each in found if (each.labels, each.method) == (labels, "ITQ")] for labels in LABELS)
+def _conclusion(methods: Sequence[Coded]) -> str:
+    one, several = ([each for each in methods if (each.labels, each.method) == (labels, "ITQ")] for labels in LABELS)
     first, last = one[0], one[-1]
-    narrowest = min(each.width for each in found)
-    of_bounds, of_sorts = (n_open(found, interval) for interval in (_between_bounds("mAP"), _of_stable_sorts))
+    narrowest = min(each.width for each in methods)
+    of_bounds, of_sorts = (n_open(methods, interval) for interval in (_between_bounds("mAP"), _of_stable_sorts))
     three = [f"{100 * last.report[name].expected:.1f}" for name in MEASURES[1:]]
     moved = [_range(each.sorts[:2]) for each in (several[-1], several[0])]
     return (
         f"Ties leave the mAP of ITQ open by {100 * first.width:.1f} points with {first.bits} bits and by "
-        f"{100 * last.width:.1f} with {last.bits}; the narrowest of {len(found)} intervals is {100 * narrowest:.1f} "
+        f"{100 * last.width:.1f} with {last.bits}; the narrowest of {len(methods)} intervals is {100 * narrowest:.1f} "
         f"points wide. Stable sorts of the same {last.bits} bits print {_range(_of_stable_sorts(last))} % in three "
         f"orders of the gallery, and {_range(last.reached)} % in orders made on purpose. With several labels, sorting "
         f"the gallery by class moves them from {moved[0]} %, and {first.bits} bits from {moved[1]} %. Which of two "
@@ -338,13 +338,13 @@ def _range(interval: Sequence[float]) -> str:
     return " to ".join(f"{100 * value:.2f}" for value in interval)
 
 
-def _figure(found: Sequence[Coded]) -> Figure:
+def _figure(methods: Sequence[Coded]) -> Figure:
     figure = style.figure(8.6, 4.0)
-    bits = list(dict.fromkeys(each.bits for each in found))
+    bits = list(dict.fromkeys(each.bits for each in methods))
     for ax, (labels, title) in zip(figure.subplots(1, 2), LABELS.items(), strict=True):
         style.quiet(ax).set_title(title, fontsize="medium")
         for number, method in enumerate(METHODS):
-            rows = [each for each in found if (each.labels, each.method) == (labels, method)]
+            rows = [each for each in methods if (each.labels, each.method) == (labels, method)]
             places = [bits.index(each.bits) + 0.24 * (number - 1) for each in rows]
             values = 100 * np.array([[*_triple(each, "mAP"), *each.reached] for each in rows]).T
             colour = style.CYCLE[number]

@@ -157,7 +157,7 @@ class ModelCorrelation(Answer):
         return [Panel(columns, key="models"), Panel(of_pair, key="")]
 
     def facts(self) -> dict[str, Any]:
-        return self.facts_of("names", "pearson", "spearman", "n_open") | {
+        return self._facts_of("names", "pearson", "spearman", "n_open") | {
             "pearson_interval": plain(self.pearson_interval())
         }
 
@@ -307,8 +307,8 @@ class GapTrend(Answer):
 
     def signs(self, gaps: Sequence[Gap], *, confidence_level: float = 0.95) -> tuple[int, int]:
         """Count the gaps whose interval, ties included, lies below 0, and those whose interval lies above."""
-        found = [gap.interval(confidence_level=confidence_level) for gap in gaps]
-        return sum(each.upper.high < 0 for each in found), sum(each.lower.low > 0 for each in found)
+        result = [gap.interval(confidence_level=confidence_level) for gap in gaps]
+        return sum(each.upper.high < 0 for each in result), sum(each.lower.low > 0 for each in result)
 
     def to_dict(self, **options: Any) -> dict[str, Any]:
         models = {}

@@ -1,4 +1,4 @@
-"""How often `compare` gives p < 0.05 where nothing differs, with queries or classes as the units that are swapped.
+"""The share of p < 0.05 by `compare` where nothing differs, with queries or classes as the units that are swapped.
 
 Input: a `Setting`. Output: the shares, for leave one out and, for comparison, for queries against a separate gallery.
 """
@@ -15,7 +15,7 @@ from deadheat.reports.averaging import Average
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from reproduce import sampling
-from reproduce.sampling import DIM, PER_CLASS, percent_of, points_of, range_of, spreads
+from reproduce.sampling import DIM, PER_CLASS, deviations, percent_of, points_of, range_of
 from reproduce.study import Finding, Outcome, Picture, Setting, Table
 
 TITLE = "The size of the test: p-values where neither system is better"
@@ -46,10 +46,10 @@ def run(setting: Setting) -> Outcome:
     sizes, n_set = ((10, 20), 10) if setting.quick else ((10, 20, 40), 1000)
     curves: dict[Kind, list[float]] = {}
     for n_class in sizes:
-        found = false_alarms(n_class, n_set, setting.threads)
-        shown = "; ".join(f"{kind} {percent_of(share, n_set)}" for kind, share in found.items())
+        result = false_alarms(n_class, n_set, setting.threads)
+        shown = "; ".join(f"{kind} {percent_of(share, n_set)}" for kind, share in result.items())
         setting.say(f"{n_class} classes of {PER_CLASS}, p < {ALPHA:g} in {shown}")
-        for kind, share in found.items():
+        for kind, share in result.items():
             curves.setdefault(kind, []).append(share)
     findings = [
         Finding(f"{kind}; {n_class} classes", percent_of(shares[at], n_set))
@@ -82,16 +82,16 @@ def false_alarms(n_class: int, n_set: int, threads: int | None = None, seed: int
         for number in range(n_set):
             a, b = (leave_one_out if gallery == "leave one out" else separate_gallery)(rng, n_class, threads)
             for unit in units[gallery]:
-                found = compare(a, b, resample=unit, n_resamples=sampling.N_RESAMPLES, seed=number)
+                result = compare(a, b, resample=unit, n_resamples=sampling.N_RESAMPLES, seed=number)
                 for name in MEASURES:
-                    counts[Kind(gallery, unit, name)] += found[name].pvalue < ALPHA
+                    counts[Kind(gallery, unit, name)] += result[name].pvalue < ALPHA
     return {kind: count / n_set for kind, count in counts.items()}
 
 
 def leave_one_out(rng: np.random.Generator, n_class: int, threads: int | None) -> tuple[Report, Report]:
     """A and B on one test set: the halves of the dimensions of points that are both queries and gallery."""
     labels = np.repeat(np.arange(n_class), PER_CLASS)
-    points = points_of(rng, rng.normal(size=(n_class, 2 * DIM)), spreads(rng, n_class), labels)
+    points = points_of(rng, rng.normal(size=(n_class, 2 * DIM)), deviations(rng, n_class), labels)
     return _reports(points, (labels,), threads)
 
 
@@ -99,7 +99,7 @@ def separate_gallery(rng: np.random.Generator, n_class: int, threads: int | None
     """A and B on one test set: both have the same gallery; each query, with its class, is drawn independently."""
     labels = np.repeat(np.arange(n_class), PER_CLASS)
     drawn = rng.integers(0, n_class, len(labels))
-    centres, sizes = rng.normal(size=(n_class, DIM)), spreads(rng, n_class)
+    centres, sizes = rng.normal(size=(n_class, DIM)), deviations(rng, n_class)
     gallery = points_of(rng, centres, sizes, labels)
     queries = points_of(rng, np.hstack([centres, centres]), sizes, drawn)
     return _reports(queries, (drawn, gallery, labels), threads)

@@ -202,8 +202,8 @@ def interval_coverage(bands: Mapping[str, Band], *, level: float = 0.95, ax: Axe
     for number, (name, band) in enumerate(bands.items()):
         at, value, low, high = _sorted(band)
         where = np.searchsorted(places, at) + shift * (number - (len(bands) - 1) / 2)
-        reach = 100 * np.stack([value - low, high - value])
-        ax.errorbar(where, 100 * value, reach, label=name, capsize=2, elinewidth=0.9, **_line(number))
+        bound = 100 * np.stack([value - low, high - value])
+        ax.errorbar(where, 100 * value, bound, label=name, capsize=2, elinewidth=0.9, **_line(number))
     ax.set_xticks(range(len(places)), list(map(str, places)))
     ax.set(xlabel="groups", ylabel="intervals that hold the value (%)", xlim=(-0.5, len(places) - 0.5))
     return shared_legend(ax, Line2D([], [], color=style.GREY, marker="|", label="bar: what the draws leave open"))
@@ -354,7 +354,7 @@ def _line(number: int) -> dict[str, Any]:
     return style.marked_line(number) | {"markersize": 4.5}
 
 
-def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axes:
+def model_correlation(outcomes: ModelCorrelation, *, ax: Axes | None = None) -> Axes:
     """Draw two values of many models against each other: figure 2 of arXiv:2306.13357.
 
     Parameters
@@ -369,14 +369,14 @@ def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axe
         title has both coefficients.
     """
     ax = style.quiet(style.axes(ax, (4.6, 3.8)), grid="both")
-    x, y = (100 * values for values in found.shown)
-    ends = [(100 * each.lower, 100 * each.upper) for each in (found.first, found.second)]
-    reach = [np.stack([value - low, high - value]) for value, (low, high) in zip((x, y), ends, strict=True)]
-    if any(each.any() for each in reach):
-        ax.errorbar(x, y, reach[1], reach[0], fmt="none", ecolor=style.GREY, elinewidth=0.9, label="lower to upper")
+    x, y = (100 * values for values in outcomes.shown)
+    ends = [(100 * each.lower, 100 * each.upper) for each in (outcomes.first, outcomes.second)]
+    bound = [np.stack([value - low, high - value]) for value, (low, high) in zip((x, y), ends, strict=True)]
+    if any(each.any() for each in bound):
+        ax.errorbar(x, y, bound[1], bound[0], fmt="none", ecolor=style.GREY, elinewidth=0.9, label="lower to upper")
     ax.plot(x, y, "o", color=style.BLUE, markersize=5, label="a model", zorder=3)
-    ax.set(xlabel=f"{found.names[0]} (%)", ylabel=f"{found.names[1]} (%)")
-    how = f"Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
+    ax.set(xlabel=f"{outcomes.names[0]} (%)", ylabel=f"{outcomes.names[1]} (%)")
+    how = f"Pearson's r {outcomes.pearson:.3f}, Spearman's rho {outcomes.spearman:.3f}"
     return layout.finish(ax, title=f"{len(x)} models: {how}")
 
 
@@ -400,10 +400,10 @@ def gap_trend(trend: GapTrend, *, confidence_level: float = 0.95, ax: Axes | Non
     span = trend.numbers[-1] - trend.numbers[0]
     ax.axhline(0, color=style.INK, linewidth=0.8)
     for number, (title, gaps) in enumerate(trend.titles.items()):
-        found = [gap.interval(confidence_level=confidence_level) for gap in gaps]
+        result = [gap.interval(confidence_level=confidence_level) for gap in gaps]
         at = trend.numbers * 1.04**number if wide else trend.numbers + 0.01 * span * number  # next to each other
         shown = 100 * np.array(list(map(headline, gaps)))
-        low, high = (100 * np.array(ends) for ends in zip(*((e.lower.low, e.upper.high) for e in found), strict=True))
+        low, high = (100 * np.array(ends) for ends in zip(*((e.lower.low, e.upper.high) for e in result), strict=True))
         ax.errorbar(at, shown, np.stack([shown - low, high - shown]), label=title, capsize=2, elinewidth=0.9,
                     markersize=4.5, **style.marked_line(number))  # fmt: skip
     if wide:

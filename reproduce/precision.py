@@ -109,9 +109,9 @@ def rounded(data: Data, threads: int | None) -> dict[str, Report]:
     if data.split is not None:
         halves = quantized(data.embeddings, "1 bit", threshold=data.split)
         reports[f"1 bit, split at {data.split:g}"] = evaluate(halves, data.labels, measures=MEASURES, threads=threads)
-    for of in ("similarity", "distance"):
+    for part in ("similarity", "distance"):
         for dtype in _SCORE_TYPES:
-            reports[f"{of} in {dtype}"] = evaluate(task.replace(ties=Rounded(dtype, of=of)), MEASURES)
+            reports[f"{part} in {dtype}"] = evaluate(task.replace(ties=Rounded(dtype, of=part)), MEASURES)
     return reports
 
 

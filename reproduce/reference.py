@@ -828,8 +828,8 @@ def _found_among_first(distances: Sequence[float], relevant: Sequence[bool], k: 
     closer = [right for at, right in zip(distances, relevant, strict=True) if at < last]
     tied = [right for at, right in zip(distances, relevant, strict=True) if at == last]
     room = min(k, len(distances)) - len(closer)
-    found = [any(closer) or any(chosen) for chosen in itertools.combinations(tied, room)]
-    return Fraction(min(found)), Fraction(sum(found), len(found)), Fraction(max(found))
+    result = [any(closer) or any(chosen) for chosen in itertools.combinations(tied, room)]
+    return Fraction(min(result)), Fraction(sum(result), len(result)), Fraction(max(result))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -952,9 +952,9 @@ def published_ap(
     recall = (correct_matrix(ranked) + e) / (total + e)
     before = np.concatenate([np.zeros((len(recall), 1)), recall[:, :-1]], axis=1)
     grows = recall > before
-    found = total[:, 0] > 0
+    result = total[:, 0] > 0
     out = np.full(len(ranked), np.nan)
-    out[found] = (precision_matrix(ranked) * grows)[found].sum(axis=1) / grows[found].sum(axis=1)
+    out[result] = (precision_matrix(ranked) * grows)[result].sum(axis=1) / grows[result].sum(axis=1)
     return out
 
 
@@ -1029,13 +1029,13 @@ def credible_recall(
     Triple(lower=Fraction(0, 1), expected=Fraction(1, 4), upper=Fraction(1, 2))
     """
     needed = math.ceil(mass * len(draws))
-    found = []
+    result = []
     for item in itertools.compress(items, relevant):
         before, tied = sum(draw > item for draw in draws), sum(draw == item for draw in draws)
-        found.append([Fraction(int(before + place < needed)) for place in range(tied + 1)])
-    n = len(found)
+        result.append([Fraction(int(before + place < needed)) for place in range(tied + 1)])
+    n = len(result)
     return Triple(
-        sum(map(min, found), Fraction(0)) / n,
-        sum((sum(places, Fraction(0)) / len(places) for places in found), Fraction(0)) / n,
-        sum(map(max, found), Fraction(0)) / n,
+        sum(map(min, result), Fraction(0)) / n,
+        sum((sum(places, Fraction(0)) / len(places) for places in result), Fraction(0)) / n,
+        sum(map(max, result), Fraction(0)) / n,
     )

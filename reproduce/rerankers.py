@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from deadheat.engine.task import Task
+from deadheat import from_run
 from deadheat.plots import style
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.runs import RULES, by_rule
@@ -45,23 +45,23 @@ class Truncated(NamedTuple):
 def run(setting: Setting) -> Outcome:
     n_query, n_candidate = (50, 20) if setting.quick else (1000, 100)
     lengths = (0, 64, 96, 128, 160, 192, 256)
-    found = {length: truncated(length, n_query, n_candidate) for length in lengths}
-    rules, nothing = list(found[0].rules), found[0]
+    result = {length: truncated(length, n_query, n_candidate) for length in lengths}
+    rules, nothing = list(result[0].rules), result[0]
     findings = [
         compared("MRR@10 of a constant scorer, ties in the order of the list", nothing.rules[rules[0]], 1.0, unit="",
                  digits=1, source=_ISSUE),
         compared("nDCG@10 of a constant scorer, ties by id, descending", constant_ndcg(n_candidate), 0.0, unit="",
                  digits=1, source=_ISSUE),
     ]  # fmt: skip
-    for length, row in found.items():
+    for length, row in result.items():
         values = "; ".join(f"{100 * value:.1f} {rule}" for rule, value in row.rules.items())
         setting.say(f"inputs of {length}: {values}")
         findings.append(Finding(f"MRR@10 (%), inputs cut at {length} words", values))
     columns = ["cut at", "queries with one score", *rules, "lower", "upper"]
-    rows = [[length, row.constant, *row.rules.values(), row.lower, row.upper] for length, row in found.items()]
+    rows = [[length, row.constant, *row.rules.values(), row.lower, row.upper] for length, row in result.items()]
     caption = f"{MEASURE} by rule for ties, over {n_query} queries of {n_candidate} candidates."
-    some = min(found, key=lambda length: abs(found[length].constant - 0.5))
-    shown = [found[0], found[some], found[lengths[-1]]]
+    some = min(result, key=lambda length: abs(result[length].constant - 0.5))
+    shown = [result[0], result[some], result[lengths[-1]]]
     listed = [f"{100 * each.rules[rules[0]]:.1f}" for each in shown]
     lower = [f"{100 * each.lower:.1f}" for each in shown]
     conclusion = (
@@ -70,7 +70,7 @@ def run(setting: Setting) -> Outcome:
         f"the queries have one score, {listed[0]} % where it sees nothing. The lower bound falls instead: {lower[2]}, "
         f"{lower[1]} and {lower[0]} %."
     )
-    picture = Picture("lengths", f"{caption} The band is between the bounds.", _figure(found))
+    picture = Picture("lengths", f"{caption} The band is between the bounds.", _figure(result))
     table = Table("lengths", caption, columns, rows, percent=columns[1:])
     return Outcome(findings, [picture], [table], conclusion=conclusion)
 
@@ -78,7 +78,7 @@ def run(setting: Setting) -> Outcome:
 def truncated(length: int, n_query: int, n_candidate: int, seed: int = 0) -> Truncated:
     scores = scores_of(length, n_query, n_candidate, seed)
     judged = {query: {next(iter(row)): 1} for query, row in scores.items()}  # the first
-    result = evaluate(Task.from_run(scores, judged), MEASURE)[MEASURE]
+    result = evaluate(from_run(scores, judged), MEASURE)[MEASURE]
     rules = {rule: by_rule(rule, scores, judged, [MEASURE], "skip")[MEASURE] for rule in RULES}
     constant = sum(len(set(row.values())) == 1 for row in scores.values()) / n_query
     return Truncated(constant, rules | {MEAN: result.expected}, result.lower, result.upper)
@@ -105,14 +105,14 @@ def constant_ndcg(n_candidate: int) -> float:
     return by_rule("by id, descending", scores, {"q": {"0000": 1}}, ["nDCG@10"], "skip")["nDCG@10"]
 
 
-def _figure(found: dict[int, Truncated]) -> Figure:
+def _figure(outcomes: dict[int, Truncated]) -> Figure:
     figure = style.figure(5.6, 4.0)
     ax = style.quiet(figure.subplots())
-    lengths = list(found)
-    lower, upper = ([100 * getattr(row, end) for row in found.values()] for end in ("lower", "upper"))
+    lengths = list(outcomes)
+    lower, upper = ([100 * getattr(row, end) for row in outcomes.values()] for end in ("lower", "upper"))
     ax.fill_between(lengths, lower, upper, color=style.GREY, alpha=0.25, linewidth=0)
-    for number, rule in enumerate(found[lengths[0]].rules):
-        values = [100 * row.rules[rule] for row in found.values()]
+    for number, rule in enumerate(outcomes[lengths[0]].rules):
+        values = [100 * row.rules[rule] for row in outcomes.values()]
         ax.plot(lengths, values, **style.marked_line(number), markersize=5, markerfacecolor="white", label=rule)
     ax.set(xlabel="words of query and candidate that the reranker sees", ylabel=f"{MEASURE} (%)")
     figure.legend(*ax.get_legend_handles_labels(), frameon=False, fontsize="small", loc="outside lower center", ncols=1)

@@ -29,7 +29,7 @@ ABOUT = (
 NEEDS = ("scipy",)
 
 DIM, PER_CLASS, N_RESAMPLES = 8, 10, 999
-_SPREAD = 0.5
+_DEVIATION = 0.5
 KINDS: dict[str, tuple[Average, str]] = {
     "query, percentile": ("query", "percentile"),
     "class, percentile": ("class", "percentile"),
@@ -76,7 +76,7 @@ def whole_classes(n_class: int, n_set: int, threads: int | None = None, seed: in
     rng, labels = np.random.default_rng([seed, n_class]), np.repeat(np.arange(n_class), PER_CLASS)
     reports = []
     for _ in range(2 * n_set):
-        points = points_of(rng, rng.normal(size=(n_class, DIM)), spreads(rng, n_class), labels)
+        points = points_of(rng, rng.normal(size=(n_class, DIM)), deviations(rng, n_class), labels)
         reports.append(evaluate(points, labels, distance="euclidean", measures="mAP", threads=threads))
     truth = math.fsum(report["mAP"].expected for report in reports) / len(reports)
     held = dict.fromkeys(KINDS, 0)
@@ -95,7 +95,7 @@ def single_queries(n_class: int, n_set: int, threads: int | None = None, seed: i
     is the mean over the queries of all the sets.
     """
     rng = np.random.default_rng([seed, n_class, 1])
-    centres, sizes = rng.normal(size=(n_class, DIM)), spreads(rng, n_class)
+    centres, sizes = rng.normal(size=(n_class, DIM)), deviations(rng, n_class)
     labels = np.repeat(np.arange(n_class), PER_CLASS)
     gallery = points_of(rng, centres, sizes, labels)
     drawn = rng.integers(0, n_class, n_set * len(labels))
@@ -112,9 +112,9 @@ def single_queries(n_class: int, n_set: int, threads: int | None = None, seed: i
 # shared with the study of the null hypothesis
 
 
-def spreads(rng: np.random.Generator, n_class: int) -> Float64:
+def deviations(rng: np.random.Generator, n_class: int) -> Float64:
     """The standard deviation of the points of each class: some classes are easy, some hard."""
-    return np.asarray(np.exp(_SPREAD * rng.normal(size=n_class)))
+    return np.asarray(np.exp(_DEVIATION * rng.normal(size=n_class)))
 
 
 def points_of(rng: np.random.Generator, centres: Float64, sizes: Float64, labels: NDArray[np.int64]) -> Float64:

@@ -46,6 +46,7 @@ STUDIES = {  # by module, in the order of the page: the question of each
     "grouped": "Grouped Recall@K: cost, intervals, and the number of classes",
     "sampling": "coverage of intervals when queries, or whole classes, are sampled",
     "null": "how often a test gives p < 0.05 where nothing differs",
+    "decisions": "how often boards and gates err, and what drop they find",
     "rerankers": "five rules for ties, and a reranker whose inputs are truncated",
     "hashing": "hash codes: bounds, sorts and definitions of mAP of the same codes",
     "dropout": "a network on rendered words: train, test, and the gap between them",
@@ -58,7 +59,7 @@ LEVEL = 0.95  # of confidence intervals
 
 
 class Mark(StrEnum):
-    """How a value compares with the published one."""
+    """The relation of a value to the published one."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
@@ -103,7 +104,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True)
 class Setting:
-    """What a study runs with."""
+    """The settings of a run of a study."""
 
     data: Path | None  # a folder with files that are not part of deadheat
     cache: Path  # an existing folder for results that take minutes to compute
@@ -316,11 +317,11 @@ def reproduce(
     return outcomes
 
 
-def _folder(place: Path, argument: str) -> Path:
-    if place.exists() and not place.is_dir():
-        raise InvalidValueError(argument, f"must be a folder, but {place} is a file")
-    place.mkdir(parents=True, exist_ok=True)
-    return place
+def _folder(where: Path, argument: str) -> Path:
+    if where.exists() and not where.is_dir():
+        raise InvalidValueError(argument, f"must be a folder, but {where} is a file")
+    where.mkdir(parents=True, exist_ok=True)
+    return where
 
 
 def _write_study(own: Path, study: Any, outcome: Outcome, quick: bool) -> None:

@@ -100,7 +100,7 @@ def points_there(twister: np.random.RandomState, stripes: Sequence[tuple[float, 
 
 
 def hits_by_sorting(toy: Points) -> NDArray[np.bool_]:
-    """Whether the k-th nearest is of the query's class: (n, n), the query itself first.
+    """Return whether the k-th nearest is of the query's class: (n, n), the query itself first.
 
     One sort for each query, as the study has it. Equal distances would be broken by index.
     """
@@ -159,7 +159,7 @@ def run(setting: Setting) -> Outcome:
         for example, table in values.items()
         for drawn, name in zip(table.T, MEASURES, strict=True)
     ]
-    found = Finding(
+    result = Finding(
         f"mixed tie groups in all {3 * len(seeds)} evaluations",
         str(n_tied),
         Mark.NEW,
@@ -186,7 +186,7 @@ def run(setting: Setting) -> Outcome:
     conclusion = f"Hit@1 is nearly the same for the three embeddings ({hit} %); MAP@R distinguishes them ({mapr} %)."
     parts = [
         Outcome(_shapes(values), pictures, [measures]), _own_points(values, setting), _versions(n, setting),
-        Outcome([found, lost]),
+        Outcome([result, lost]),
     ]  # fmt: skip
     return joined(parts, conclusion=f"{conclusion} Report both.")
 
@@ -195,7 +195,7 @@ def _shapes(values: Values) -> list[Finding]:
     mapr, hit = MEASURES.index("MAP@R"), MEASURES.index("Hit@1")
     first, second, third = (values[example][:, mapr] for example in (1, 2, 3))
     ordered = int(((first < second) & (second < third)).sum())
-    spread = 100 * np.ptp([table.mean(axis=0) for table in values.values()], axis=0)
+    deviation = 100 * np.ptp([table.mean(axis=0) for table in values.values()], axis=0)
     worst = 100 * min(table[:, hit].min() for table in values.values())
     return [
         Finding("draws in which MAP@R puts example 1 below 2 below 3", f"{ordered} of {len(first)}",
@@ -203,12 +203,12 @@ def _shapes(values: Values) -> list[Finding]:
                 RANKING_METRICS, "each step brings a class closer together or the classes further apart"),
         Finding("the lowest Hit@1 of all draws and examples", f"{worst:.2f} %"),
         *(Finding(f"{name}: from the worst to the best of the three means", f"{value:.2f} points")
-          for name, value in zip(MEASURES, spread, strict=True)),
+          for name, value in zip(MEASURES, deviation, strict=True)),
     ]  # fmt: skip
 
 
 def _own_points(values: Values, setting: Setting) -> Outcome:
-    """What the titles of the study's figures print, from its own points in the order in which its tests draw them."""
+    """Return the numbers in the titles of the study's figures, from its own points, in the order of its tests."""
     findings, rows, twister = [], [], np.random.RandomState(SEED)
     for example, stripes in STRIPES.items():
         toy = points_there(twister, stripes)
@@ -270,8 +270,8 @@ def _examples(values: Values, n: int) -> Figure:
         labelled_points(*draw(example, 0, n), ax=ax, legend=False)
         ax.set(xlim=(-1.05, 1.05), ylim=(-0.03, 1.03), xticks=[-1, 0, 1], yticks=[0, 1])
         ax.set_title(f"example {example}", fontsize=10)
-        means, spreads = 100 * values[example].mean(axis=0), 100 * values[example].std(axis=0, ddof=1)
-        lines = [f"{name}  {m:.1f} ± {s:.1f} %" for name, m, s in zip(MEASURES, means, spreads, strict=True)]
+        means, deviations = 100 * values[example].mean(axis=0), 100 * values[example].std(axis=0, ddof=1)
+        lines = [f"{name}  {m:.1f} ± {s:.1f} %" for name, m, s in zip(MEASURES, means, deviations, strict=True)]
         ax.set_xlabel("\n".join(lines), fontsize=9)
     named = figure.axes[0].get_legend_handles_labels()
     figure.legend(*named, loc="outside upper right", ncols=2, frameon=False, fontsize=9, markerscale=2)

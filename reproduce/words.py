@@ -1,4 +1,4 @@
-"""How far lower and upper differ for edit distances, PHOC codes and counts of bigrams.
+"""Differences of lower and upper for edit distances, PHOC codes and counts of bigrams.
 
 Input: a word list. Output: bounds, ties, and the values of a plain sort of the same distances for several orders of
 the samples.
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat import from_scores
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
@@ -117,7 +118,7 @@ def _findings(rankings: Sequence[Ranking]) -> list[Finding]:
 
 
 def _rounded_phoc(words: Sequence[str]) -> Finding:
-    """How many words get a different PHOC when overlaps of one half are decided in floating point."""
+    """Return how many words get a different PHOC when overlaps of one half are decided in floating point."""
     differs = sum(differs_in_floats(length) * count for length, count in Counter(map(len, words)).items())
     what = "words of the list whose regions change if the overlap is computed in float64"
     why = "an overlap of exactly one half is rounded to slightly less; default levels, for any letters"
@@ -125,7 +126,7 @@ def _rounded_phoc(words: Sequence[str]) -> Finding:
 
 
 def differs_in_floats(length: int) -> bool:
-    """Whether a word of this length gets different regions when overlap over width is compared with 0.5 in float64."""
+    """Return whether a word of this length gets other regions if overlap over width is compared with 0.5 in float64."""
     for level in LEVELS:
         for i, r in np.ndindex(length, level):
             begin, end = i / length, (i + 1) / length
@@ -137,14 +138,14 @@ def differs_in_floats(length: int) -> bool:
 
 def _tables(rankings: Sequence[Ranking]) -> list[Table]:
     values, ties, sorts = [], [], []
-    for each in rankings:
-        for name, result in each.report.items():
+    for one in rankings:
+        for name, result in one.report.items():
             bounds = result.lower, result.expected, result.upper
-            values.append([each.name, name, *bounds, result.upper - result.lower])
-        found, share = each.report.ties, each.report.ties.queries / each.report.n_query
-        ties.append([each.name, each.distinct, each.shared, found.mixed_groups, found.queries, share, found.largest,
-                     each.floats.ties.mixed_groups, each.report.profile.digest()[:16]])  # fmt: skip
-        sorts.append([each.name, *each.sorts.values(), np.ptp(list(each.sorts.values()))])
+            values.append([one.name, name, *bounds, result.upper - result.lower])
+        computed, share = one.report.ties, one.report.ties.queries / one.report.n_query
+        ties.append([one.name, one.distinct, one.shared, computed.mixed_groups, computed.queries, share,
+                     computed.largest, one.floats.ties.mixed_groups, one.report.profile.digest()[:16]])  # fmt: skip
+        sorts.append([one.name, *one.sorts.values(), np.ptp(list(one.sorts.values()))])
     of_values = ["distance", "measure", "lower", "expected", "upper", "upper - lower"]
     of_ties = ["distance", "distinct distances per query", "items with a shared distance", "mixed tie groups",
                "queries with one", "share of queries", "largest", "mixed in float64",
@@ -339,10 +340,10 @@ def ranked(words: Words, setting: Setting) -> Iterator[Ranking]:
 def bigrams(words: Sequence[str]) -> NDArray[np.uint8]:
     """Count the pairs of adjacent characters in each word, with its ends marked; one sorted column per pair."""
     pairs = [[marked[i : i + 2] for i in range(len(marked) - 1)] for marked in (f"^{word}$" for word in words)]
-    place = {pair: number for number, pair in enumerate(sorted({pair for of_word in pairs for pair in of_word}))}
-    counts = np.zeros((len(words), len(place)), dtype=np.uint8)
+    at = {pair: number for number, pair in enumerate(sorted({pair for of_word in pairs for pair in of_word}))}
+    counts = np.zeros((len(words), len(at)), dtype=np.uint8)
     for row, of_word in enumerate(pairs):
-        np.add.at(counts[row], [place[pair] for pair in of_word], 1)
+        np.add.at(counts[row], [at[pair] for pair in of_word], 1)
     return counts
 
 
@@ -389,7 +390,7 @@ def float_distances(codes: Matrix, distance: str) -> Matrix:
 def _counted(distances: Matrix, words: Words) -> TieProfile:
     """The tie profile of a matrix of distances, leave one out."""
     relevant = words.family[:, None] == words.family
-    return Task.from_scores(distances, relevant, order="ascending", junk=np.eye(len(distances), dtype=np.bool_)).profile
+    return from_scores(distances, relevant, order="ascending", junk=np.eye(len(distances), dtype=np.bool_)).profile
 
 
 def sample_orders(words: Words) -> dict[str, Codes]:

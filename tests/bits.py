@@ -112,9 +112,9 @@ def _cliffs() -> Iterator[tuple[str, list[str]]]:
         labels = cliffs.CLASSES.get(name, np.asarray)(labels)
         given, split = (rows, labels), (rows[32:], labels[32:], rows[:32], labels[:32])
         ways = [(distance, "exact", given, None, "") for distance in DISTANCES]
-        turned = np.roll(DISTANCES, -number).tolist()
-        ways += [(distance, ties, given, None, "") for distance, ties in zip(turned, CLIFF_TIES, strict=True)]
-        ways += [(turned[0], "exact", given, junk, " junk"), (turned[2], "exact", split, junk[32:, :32], " gallery")]
+        rolled = np.roll(DISTANCES, -number).tolist()
+        ways += [(distance, ties, given, None, "") for distance, ties in zip(rolled, CLIFF_TIES, strict=True)]
+        ways += [(rolled[0], "exact", given, junk, " junk"), (rolled[2], "exact", split, junk[32:, :32], " gallery")]
         for distance, ties, arrays, mask, what in ways:
             if distance == "inner_product" and getattr(ties, "of", None) == "distance":
                 ties = "float32"
@@ -184,16 +184,16 @@ def _scored() -> Iterator[tuple[str, list[str]]]:
         rng = np.random.default_rng([21, seed])
         scores, grades = rng.integers(0, 9, (20, 30)) / 7, rng.integers(0, 4, (20, 30))
         for order in ("descending", "ascending"):
-            profile = dh.Task.from_scores(scores, grades, order=order).profile
+            profile = dh.from_scores(scores, grades, order=order).profile
             yield f"scores {seed} {order}", of_report(dh.evaluate(profile, MEASURES))
         documents = [f"d{i}" for i in range(30)]
         run = {f"q{i}": dict(zip(documents[3:], row[3:].tolist(), strict=True)) for i, row in enumerate(scores)}
         qrels = {f"q{i}": dict(zip(documents[:25], row[:25].tolist(), strict=True)) for i, row in enumerate(grades)}
-        yield f"run {seed}", of_report(dh.evaluate(dh.Task.from_run(run, qrels).profile, MEASURES))
+        yield f"run {seed}", of_report(dh.evaluate(dh.from_run(run, qrels).profile, MEASURES))
 
 
 def _analyses() -> Iterator[tuple[str, list[str]]]:
-    """What stands on profiles: groups, gaps, orders of the samples, collisions, differences."""
+    """Analyses of profiles: groups, gaps, orders of the samples, collisions, differences."""
     for seed in range(4):
         rng = np.random.default_rng([22, seed])
         labels = rng.permutation(np.repeat(np.arange(24), 5))

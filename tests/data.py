@@ -1,4 +1,4 @@
-"""Where the tests find data that the repository does not hold."""
+"""Paths of data that the repository does not hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchmarks import data
 
 
 def data_file(name):
-    """The path of a shared data file, in DEADHEAT_DATA or beside the repository; skips the test where it is absent."""
+    """Return the path of a shared data file, in DEADHEAT_DATA or next to the repository; skip the test without it."""
     try:
         return data.data_file(name)
     except data.Unavailable as error:

@@ -48,10 +48,7 @@ class Answers(Executor):
 
 def done(result: Any, error: Exception | None = None) -> Future[Any]:
     future: Future[Any] = Future()
-    if error is None:
-        future.set_result(result)
-    else:
-        future.set_exception(error)
+    future.set_exception(error) if error else future.set_result(result)
     return future
 
 
@@ -67,19 +64,13 @@ def shut_down() -> Executor:
 
 
 EXECUTORS: dict[str, Maker] = {
-    "answers None": lambda: Answers(lambda *_: None),
-    "futures of None": lambda: Answers(lambda *_: done(None)),
-    "futures of a number": lambda: Answers(lambda *_: done(3)),
-    "futures of {}": lambda: Answers(lambda *_: done({})),
+    "answers None": lambda: Answers(lambda *_: None), "futures of None": lambda: Answers(lambda *_: done(None)),
+    "futures of a number": lambda: Answers(lambda *_: done(3)), "futures of {}": lambda: Answers(lambda *_: done({})),
     "futures of text": lambda: Answers(lambda *_: done({"0.queries": "x", "0.closer": None})),
     "futures that fail": lambda: Answers(lambda *_: done(None, BrokenError("a task"))),
-    "other counts": lambda: Answers(other_counts),
-    "submit raises": lambda: Answers(_raises),
-    "shut down": shut_down,
-    "makes None": lambda: lambda: None,
-    "makes one shut down": lambda: shut_down,
-    "makes nothing": lambda: _raises,
-}
+    "other counts": lambda: Answers(other_counts), "submit raises": lambda: Answers(_raises), "shut down": shut_down,
+    "makes None": lambda: lambda: None, "makes one shut down": lambda: shut_down, "makes nothing": lambda: _raises,
+}  # fmt: skip
 
 
 def recursive() -> list[Any]:
@@ -99,10 +90,6 @@ def deep(n: int = 5000) -> list[Any]:
     for _ in range(n):
         values = [values]
     return values
-
-
-def numbers(n: int) -> Iterator[int]:
-    yield from range(n)
 
 
 def failing() -> Iterator[int]:
@@ -135,36 +122,26 @@ STRINGS: dict[str, Maker] = {
     )
 }  # fmt: skip
 CONTAINERS: dict[str, Maker] = {
-    "[]": list, "()": tuple, "{}": dict, "set()": set, "frozenset": lambda: frozenset({1}), "{1, 2}": lambda: {1, 2},
-    "{None}": lambda: {None, "a", 1}, "recursive": recursive, "recursive dict": recursive_dict, "deep": deep,
-    "[None]": lambda: [None], "['x']": lambda: ["x"], "mixed": lambda: ["x", 1, None, 0.5], "bools": lambda: [True] * 8,
-    "ragged": lambda: [[1, 2], [3]], "ragged 2": lambda: [[[1], 2], [3, [4, 5]]], "[[]]": lambda: [[]],
-    "[[[]]]": lambda: [[[]]], "sets": lambda: [set()] * 8, "some sets": lambda: [{1}, {"a"}, {None}, set()] * 2,
-    "unhashable": lambda: [[1]] * 8, "dicts": lambda: [{}] * 8, "huge": lambda: [2**70] * 8,
-    "floats": lambda: [0.1] * 8,
-    "ints": lambda: list(range(8)), "negative": lambda: [-1] * 8, "nans": lambda: [math.nan] * 8,
-    "10**400": lambda: [10**400] * 8, "fractions": lambda: [Fraction(1, 3)] * 8, "strings": lambda: ["a"] * 8,
-    "bytes": lambda: [b"a"] * 8, "surrogates": lambda: ["\udcff"] * 8, "nested": lambda: {"a": {"b": {"c": 1}}},
-    "{'a': 1}": lambda: {"a": 1}, "{1: 2}": lambda: {1: 2}, "{None: None}": lambda: {None: None},
-    "{'a': None}": lambda: {"a": None}, "{'q': {'a': True}}": lambda: {"q": {"a": True}},
-    "{'q': {'a': 0.5}}": lambda: {"q": {"a": 0.5}}, "{'q': {'a': nan}}": lambda: {"q": {"a": math.nan}},
-    "{'q': {'a': 10**400}}": lambda: {"q": {"a": 10**400}}, "{'q': {'': 1}}": lambda: {"q": {"": 1}},
-    "{'q': {1: 1}}": lambda: {"q": {1: 1}}, "{'q': []}": lambda: {"q": []}, "{'\\udcff': 1}": lambda: {"\udcff": 1},
-    "{'q': {surrogate}}": lambda: {"q": {"\udcff": 1.0}}, "{(1,): 1}": lambda: {(1,): 1},
-    "{1: {2: 3}}": lambda: {1: {2: 3}}, "{'q': {'a': 'x'}}": lambda: {"q": {"a": "x"}}, "{'q': 5}": lambda: {"q": 5},
-    "{'q': {}}": lambda: {"q": {}}, "range(10**4)": lambda: range(10**4), "thousands of digits": lambda: 10**5000,
-    "iterator": lambda: iter([1, 2]), "generator": lambda: numbers(3), "map": lambda: map(str, [1]),
+    repr(value)[:60]: (lambda value=value: copy.deepcopy(value))
+    for value in (
+        [], (), {}, set(), frozenset({1}), {1, 2}, {None, "a", 1}, [None], ["x"], ["x", 1, None, 0.5], [True] * 8,
+        [[1, 2], [3]], [[[1], 2], [3, [4, 5]]], [[]], [[[]]], [set()] * 8, [{1}, {"a"}, {None}, set()] * 2, [[1]] * 8,
+        [{}] * 8, [2**70] * 8, [0.1] * 8, list(range(8)), [-1] * 8, [math.nan] * 8, [10**400] * 8, [Fraction(1, 3)] * 8,
+        ["a"] * 8, [b"a"] * 8, ["\udcff"] * 8, {"a": {"b": {"c": 1}}}, {"a": 1}, {1: 2}, {None: None}, {"a": None},
+        {"\udcff": 1}, {(1,): 1}, {1: {2: 3}}, {"q": 5}, {"q": {}}, {"q": []}, {"q": {"": 1}}, {"q": {1: 1}},
+        {"q": {"\udcff": 1.0}}, *({"q": {"a": grade}} for grade in (True, 0.5, math.nan, 10**400, "x")), range(10**4),
+        list(range(100_000)), ["x" * 10_000] * 100,
+    )
+} | {
+    "recursive": recursive, "recursive dict": recursive_dict, "deep": deep, "thousands of digits": lambda: 10**5000,
+    "iterator": lambda: iter([1, 2]), "generator": lambda: (i for i in range(3)), "map": lambda: map(str, [1]),
     "failing generator": failing, "zip": lambda: zip([1], [2], strict=True), "dict view": lambda: {"a": 1}.keys(),
-    "long": lambda: list(range(100_000)), "long strings": lambda: ["x" * 10_000] * 100,
 }  # fmt: skip
 OBJECTS: dict[str, Maker] = {
-    "object": object,
-    "repr raises": lambda: broken("__repr__"),
-    "str raises": lambda: broken("__str__"),
+    "object": object, "repr raises": lambda: broken("__repr__"), "str raises": lambda: broken("__str__"),
     "repr and len raise": lambda: broken("__repr__", "__len__", "__getitem__", "__iter__"),
-    "len raises": lambda: broken("__len__", __getitem__=lambda self, place: 1),
-    "iter raises": lambda: broken("__iter__"),
-    "array raises": lambda: broken("__array__"),
+    "len raises": lambda: broken("__len__", __getitem__=lambda self, index: 1),
+    "iter raises": lambda: broken("__iter__"), "array raises": lambda: broken("__array__"),
     "array is text": lambda: broken(__array__=lambda self, *given, **options: "no array"),
     "array is None": lambda: broken(__array__=lambda self, *given, **options: None),
     "array interface": lambda: broken(__array_interface__={"shape": (2**40,), "typestr": "<f8", "version": 3}),
@@ -172,43 +149,31 @@ OBJECTS: dict[str, Maker] = {
     "cuda": lambda: broken(__cuda_array_interface__={"shape": (2,), "typestr": "<f8", "data": (0, True), "version": 3}),
     "arrow raises": lambda: broken("__arrow_c_stream__"),
     "index raises": lambda: broken("__index__", "__float__", "__int__"),
-    "float is nan": lambda: broken(__float__=lambda self: math.nan),
-    "bool raises": lambda: broken("__bool__"),
-    "hash raises": lambda: broken("__hash__"),
-    "eq raises": lambda: broken("__eq__"),
-    "fspath raises": lambda: broken("__fspath__"),
-    "fspath is int": lambda: broken(__fspath__=lambda self: 3),
+    "float is nan": lambda: broken(__float__=lambda self: math.nan), "bool raises": lambda: broken("__bool__"),
+    "hash raises": lambda: broken("__hash__"), "eq raises": lambda: broken("__eq__"),
+    "fspath raises": lambda: broken("__fspath__"), "fspath is int": lambda: broken(__fspath__=lambda self: 3),
     "call raises": lambda: broken("__call__"),
-    "negative len": lambda: broken(__len__=lambda self: -1, __getitem__=lambda self, place: [1, 2][place]),
-    "huge len": lambda: broken(__len__=lambda self: 2**62, __getitem__=lambda self, place: [1, 2][place]),
+    "negative len": lambda: broken(__len__=lambda self: -1, __getitem__=lambda self, index: [1, 2][index]),
+    "huge len": lambda: broken(__len__=lambda self: 2**62, __getitem__=lambda self, index: [1, 2][index]),
     "frame without columns": lambda: broken(columns=None, __array__=lambda self, *_, **__: np.zeros((2, 2))),
     "str with repr": lambda: type("Str", (str,), {"__repr__": _raises})("mAP"),
     "int with repr": lambda: type("Int", (int,), {"__repr__": _raises})(3),
     "dict with repr": lambda: type("Dict", (dict,), {"__repr__": _raises})(a=1),
-    "exception": lambda: BrokenError("x"),
-    "exception class": lambda: BrokenError,
-    "function": lambda: numbers,
-    "lambda": lambda: lambda *given: given,
-    "memoryview": lambda: memoryview(b"abcd"),
+    "exception": lambda: BrokenError("x"), "exception class": lambda: BrokenError, "function": lambda: failing,
+    "lambda": lambda: lambda *given: given, "memoryview": lambda: memoryview(b"abcd"),
     "memoryview 2-D": lambda: memoryview(np.arange(6.0).reshape(3, 2)),
     "memoryview cast": lambda: memoryview(bytes(48)).cast("d", (3, 2)),
     "released memoryview": lambda: (lambda view: (view.release(), view)[1])(memoryview(b"x")),
-}
+}  # fmt: skip
 PATHS: dict[str, Maker] = {
-    "directory": lambda: ".",
-    "Path()": Path,
-    "Path('nowhere')": lambda: Path("nowhere"),
-    "Path(surrogate)": lambda: Path("\udcff.npy"),
-    "long path": lambda: Path("x" * 5000),
-    "deep path": lambda: "x/" * 3000,
-    "text": lambda: written("junk.txt", b"not numbers\n"),
-    "empty.npy": lambda: written("empty.npy", b""),
-    "junk.npz": lambda: written("junk.npz", bytes(range(256))),
+    "directory": lambda: ".", "Path()": Path, "Path('nowhere')": lambda: Path("nowhere"),
+    "Path(surrogate)": lambda: Path("\udcff.npy"), "long path": lambda: Path("x" * 5000),
+    "deep path": lambda: "x/" * 3000, "text": lambda: written("junk.txt", b"not numbers\n"),
+    "empty.npy": lambda: written("empty.npy", b""), "junk.npz": lambda: written("junk.npz", bytes(range(256))),
     "junk.csv": lambda: written("junk.csv", b"a,b\n1\n\xff"),
-    "junk.json": lambda: written("junk.json", b'{"a": [1, {}]}'),
-    "directory.npy": lambda: directory("folder.npy"),
+    "junk.json": lambda: written("junk.json", b'{"a": [1, {}]}'), "directory.npy": lambda: directory("folder.npy"),
     "file as directory": lambda: written("junk.txt", b"x") + "/inside.npy",
-}
+}  # fmt: skip
 
 
 def written(name: str, content: bytes) -> str:
@@ -229,33 +194,27 @@ ARRAYS: dict[str, Maker] = {
     **{
         f"f8 {shape}": (lambda shape=shape: np.zeros(shape))
         for shape in ((), (0, 2), (2, 0), (0, 0), (1, 1), (2, 3), (8, 1), (8, 8), (1, 1, 1), (2, 2, 2), (0, 2, 2))
-    },
-    "structured": lambda: np.zeros(8, dtype=[("x", int), ("y", float)]),
+    }, "structured": lambda: np.zeros(8, dtype=[("x", int), ("y", float)]),
     "record": lambda: np.rec.fromarrays([np.zeros(8), np.ones(8)], names="a,b"),
     "masked": lambda: np.ma.masked_array(np.arange(8.0), np.arange(8) % 2 == 0),
     "masked (8, 2)": lambda: np.ma.masked_array(np.ones((8, 2)), np.eye(8, 2, dtype=bool)),
-    "np.ma.masked": lambda: np.ma.masked,
-    "recarray": lambda: np.ones((8, 2)).view(np.recarray),
+    "np.ma.masked": lambda: np.ma.masked, "recarray": lambda: np.ones((8, 2)).view(np.recarray),
     "objects": lambda: np.array([None, 1, "a", [], {}, 2**70, 0.5, object()], dtype=object),
     "object 0-d": lambda: np.array(None, dtype=object),
     "lists": lambda: np.array([[1], [1, 2], [3]] * 2 + [None, 4], dtype=object),
     "object matrix": lambda: np.full((8, 2), None),
     "recursive array": lambda: (lambda array: (array.__setitem__(0, array), array)[1])(np.empty(8, dtype=object)),
-    "nan": lambda: np.full(8, math.nan),
-    "nan (8, 2)": lambda: np.full((8, 2), math.nan),
-    "inf (8, 2)": lambda: np.full((8, 2), math.inf),
-    "1e308 (8, 2)": lambda: np.full((8, 2), 1e308),
-    "subnormal (8, 2)": lambda: np.full((8, 2), 5e-324),
-    "f2 65504": lambda: np.full((8, 2), 65504, dtype=np.float16),
-    "negative ints": lambda: -np.arange(8),
-    "large ints": lambda: np.full((8, 2), 2**62),
+    "nan": lambda: np.full(8, math.nan), "nan (8, 2)": lambda: np.full((8, 2), math.nan),
+    "inf (8, 2)": lambda: np.full((8, 2), math.inf), "1e308 (8, 2)": lambda: np.full((8, 2), 1e308),
+    "subnormal (8, 2)": lambda: np.full((8, 2), 5e-324), "f2 65504": lambda: np.full((8, 2), 65504, dtype=np.float16),
+    "negative ints": lambda: -np.arange(8), "large ints": lambda: np.full((8, 2), 2**62),
     "u8 large": lambda: np.arange(8, dtype=np.uint64) + np.uint64(2**63),
     "negative strides": lambda: np.arange(16.0).reshape(8, 2)[::-1, ::-1],
     "read only": lambda: (lambda array: (array.setflags(write=False), array)[1])(np.arange(16.0).reshape(8, 2)),
     "strings with NUL": lambda: np.array(["a\0b", "\udcff"] * 4),
     "dates": lambda: np.array(["2020-01-01", "NaT"] * 4, dtype="M8[s]"),
     "string dtype": lambda: np.array(["a"] * 8, dtype=np.dtypes.StringDType()),
-}
+}  # fmt: skip
 
 
 _FORMATS = ("csr", "csc", "coo", "dok", "lil", "bsr", "dia")
@@ -272,8 +231,7 @@ def _with_scipy() -> dict[str, Maker]:
 
     return {
         **{f"{kind} sparse": (lambda kind=kind: sparse.eye(8, 2, format=kind)) for kind in _FORMATS},
-        "sparse array": lambda: sparse.csr_array(np.eye(8, 2)),
-        "sparse 1-d": lambda: sparse.coo_array(np.ones(8)),
+        "sparse array": lambda: sparse.csr_array(np.eye(8, 2)), "sparse 1-d": lambda: sparse.coo_array(np.ones(8)),
         "sparse of bool": lambda: sparse.csr_array(np.eye(8, 4, dtype=bool)),
         "sparse of complex": lambda: sparse.csr_array(np.eye(8, 2) * 1j),
         "sparse of objects": lambda: damaged(data=np.array([1, None, "a"], dtype=object)),
@@ -289,11 +247,9 @@ def _with_scipy() -> dict[str, Maker]:
         "sparse indptr large": lambda: damaged(indptr=np.full(9, 2**40)),
         "sparse indptr negative": lambda: damaged(indptr=np.array([0, 1, 2, 3, 3, 3, 3, 3, -3], dtype=np.int32)),
         "sparse indptr floats": lambda: damaged(indptr=np.zeros(9)),
-        "sparse data short": lambda: damaged(data=np.ones(1)),
-        "sparse data None": lambda: damaged(data=None),
+        "sparse data short": lambda: damaged(data=np.ones(1)), "sparse data None": lambda: damaged(data=None),
         "sparse data text": lambda: damaged(data=np.array(["a"] * 3)),
-        "sparse data 2-D": lambda: damaged(data=np.ones((3, 1))),
-        "sparse shape": lambda: damaged(_shape=(8, 2**50)),
+        "sparse data 2-D": lambda: damaged(data=np.ones((3, 1))), "sparse shape": lambda: damaged(_shape=(8, 2**50)),
     }  # fmt: skip
 
 
@@ -303,19 +259,15 @@ def _with_pandas() -> dict[str, Maker]:
     return {
         "frame": lambda: pd.DataFrame({"a": range(8), "b": 0.5}),
         "frame of text": lambda: pd.DataFrame({"a": ["x"] * 8, "b": [None] * 8}),
-        "frame of lists": lambda: pd.DataFrame({"a": [[1, 2]] * 7 + [[1]]}),
-        "frame empty": pd.DataFrame,
+        "frame of lists": lambda: pd.DataFrame({"a": [[1, 2]] * 7 + [[1]]}), "frame empty": pd.DataFrame,
         "frame twice": lambda: pd.DataFrame([[1, 2]] * 8, columns=["a", "a"]),
         "frame of NA": lambda: pd.DataFrame({"a": pd.array([1, None] * 4, dtype="Int64")}),
         "frame of dates": lambda: pd.DataFrame({"a": pd.date_range("2020", periods=8)}),
-        "series": lambda: pd.Series(range(8)),
-        "series of NA": lambda: pd.Series([1, None] * 4, dtype="Int64"),
+        "series": lambda: pd.Series(range(8)), "series of NA": lambda: pd.Series([1, None] * 4, dtype="Int64"),
         "series of categories": lambda: pd.Series(["a", "b"] * 4, dtype="category"),
-        "series of objects": lambda: pd.Series([1, "a", None, []] * 2),
-        "NaT": lambda: pd.NaT,
-        "NA": lambda: pd.NA,
+        "series of objects": lambda: pd.Series([1, "a", None, []] * 2), "NaT": lambda: pd.NaT, "NA": lambda: pd.NA,
         "index": lambda: pd.Index(["a"] * 8),
-    }
+    }  # fmt: skip
 
 
 def _with_polars() -> dict[str, Maker]:
@@ -327,25 +279,21 @@ def _with_polars() -> dict[str, Maker]:
         "polars of lists": lambda: pl.DataFrame({"a": [[1, 2]] * 7 + [[1]]}),
         "polars of nulls": lambda: pl.DataFrame({"a": [None] * 8}),
         "polars of objects": lambda: pl.DataFrame({"a": [object()] * 8}),
-        "polars of structs": lambda: pl.DataFrame({"a": [{"b": 1}] * 8}),
-        "polars empty": pl.DataFrame,
-        "polars lazy": lambda: pl.LazyFrame({"a": range(8)}),
-        "polars series": lambda: pl.Series([1, None] * 4),
+        "polars of structs": lambda: pl.DataFrame({"a": [{"b": 1}] * 8}), "polars empty": pl.DataFrame,
+        "polars lazy": lambda: pl.LazyFrame({"a": range(8)}), "polars series": lambda: pl.Series([1, None] * 4),
         "polars dates": lambda: pl.Series([datetime.date(2020, 1, 1)] * 8),
         "polars objects": lambda: pl.Series([object()] * 8),
         "polars categories": lambda: pl.Series(["a", "b"] * 4, dtype=pl.Categorical),
         "polars expression": lambda: pl.col("a"),
-    }
+    }  # fmt: skip
 
 
 def _with_pyarrow() -> dict[str, Maker]:
     import pyarrow as pa
 
     return {
-        "arrow": lambda: pa.array(range(8)),
-        "arrow nulls": lambda: pa.nulls(8),
-        "arrow lists": lambda: pa.array([[1.0, 2.0]] * 7 + [None]),
-        "arrow structs": lambda: pa.array([{"a": 1}] * 8),
+        "arrow": lambda: pa.array(range(8)), "arrow nulls": lambda: pa.nulls(8),
+        "arrow lists": lambda: pa.array([[1.0, 2.0]] * 7 + [None]), "arrow structs": lambda: pa.array([{"a": 1}] * 8),
         "arrow dictionary": lambda: pa.array(["a", None] * 4).dictionary_encode(),
         "arrow table": lambda: pa.table({"a": range(8), "b": ["x"] * 8}),
         "arrow table without columns": lambda: pa.table({}),
@@ -354,7 +302,7 @@ def _with_pyarrow() -> dict[str, Maker]:
         "arrow maps": lambda: pa.array([[("a", 1)]] * 8, type=pa.map_(pa.string(), pa.int64())),
         "arrow decimals": lambda: pa.array([Decimal("0.1")] * 8),
         "arrow reader": lambda: pa.table({"a": range(8)}).to_reader(),
-    }
+    }  # fmt: skip
 
 
 def _with_torch() -> dict[str, Maker]:
@@ -364,8 +312,7 @@ def _with_torch() -> dict[str, Maker]:
         return torch.quantize_per_tensor(torch.ones(8, 2), 0.1, 0, torch.qint8)
 
     return {
-        "tensor": lambda: torch.ones(8, 2),
-        "tensor grad": lambda: torch.ones(8, 2, requires_grad=True),
+        "tensor": lambda: torch.ones(8, 2), "tensor grad": lambda: torch.ones(8, 2, requires_grad=True),
         "tensor result": lambda: torch.ones(8, 2, requires_grad=True) * 2,
         "tensor scalar": lambda: torch.tensor(1.0, requires_grad=True),
         "tensor conj": lambda: torch.ones(8, 2, dtype=torch.complex64).conj(),
@@ -374,20 +321,17 @@ def _with_torch() -> dict[str, Maker]:
         "tensor float8": lambda: torch.ones(8, 2).to(torch.float8_e4m3fn),
         "tensor bool": lambda: torch.ones(8, dtype=torch.bool),
         "tensor uint16": lambda: torch.ones(8, 2, dtype=torch.uint16),
-        "tensor meta": lambda: torch.ones(8, 2, device="meta"),
-        "tensor sparse": lambda: torch.eye(8, 2).to_sparse(),
+        "tensor meta": lambda: torch.ones(8, 2, device="meta"), "tensor sparse": lambda: torch.eye(8, 2).to_sparse(),
         "tensor sparse csr": lambda: torch.eye(8, 2).to_sparse_csr(),
         "tensor sparse grad": lambda: torch.eye(8, 2, requires_grad=True).to_sparse(),
         "tensor sparse complex": lambda: torch.eye(8, 2, dtype=torch.complex64).to_sparse().conj(),
-        "tensor sparse hybrid": lambda: torch.ones(8, 2).to_sparse(1),
-        "tensor quantized": quantized,
+        "tensor sparse hybrid": lambda: torch.ones(8, 2).to_sparse(1), "tensor quantized": quantized,
         "tensor nested": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
         "tensor empty": lambda: torch.empty(0, 2),
         "tensors with grad": lambda: [torch.ones(2, requires_grad=True)] * 8,
         "tensors conj": lambda: [torch.ones(2, dtype=torch.complex64).conj()] * 8,
-        "torch.dtype": lambda: torch.float32,
-        "torch.device": lambda: torch.device("meta"),
-    }
+        "torch.dtype": lambda: torch.float32, "torch.device": lambda: torch.device("meta"),
+    }  # fmt: skip
 
 
 def _with_matplotlib() -> dict[str, Maker]:
@@ -408,22 +352,15 @@ def _with_matplotlib() -> dict[str, Maker]:
         return ax
 
     return {
-        "axes": axes,
-        "axes of a grid": lambda: axes(nrows=2)[0],
-        "array of axes": lambda: axes(nrows=2),
+        "axes": axes, "axes of a grid": lambda: axes(nrows=2)[0], "array of axes": lambda: axes(nrows=2),
         "polar axes": lambda: axes(subplot_kw={"projection": "polar"}),
         "3-D axes": lambda: axes(subplot_kw={"projection": "3d"}),
         "placed axes": lambda: Figure().add_axes((0.1, 0.1, 0.01, 0.01)),
-        "inset axes": lambda: axes().inset_axes((0.5, 0.5, 0.4, 0.4)),
-        "twin axes": lambda: axes().twinx(),
-        "axes of a subfigure": lambda: Figure().subfigures().subplots(),
-        "axes removed": removed,
-        "axes with a plot": filled,
-        "figure": Figure,
-        "subfigure": lambda: Figure().subfigures(),
-        "small figure": lambda: Figure(figsize=(0.5, 0.5)).subplots(),
-        "line": lambda: axes().plot([1, 2])[0],
-    }
+        "inset axes": lambda: axes().inset_axes((0.5, 0.5, 0.4, 0.4)), "axes of two scales": lambda: axes().twinx(),
+        "axes of a subfigure": lambda: Figure().subfigures().subplots(), "axes removed": removed,
+        "axes with a plot": filled, "figure": Figure, "subfigure": lambda: Figure().subfigures(),
+        "small figure": lambda: Figure(figsize=(0.5, 0.5)).subplots(), "line": lambda: axes().plot([1, 2])[0],
+    }  # fmt: skip
 
 
 _LIBRARIES = {
@@ -444,41 +381,30 @@ def catalogue(libraries: set[str]) -> dict[str, dict[str, Maker]]:
 
 def damaged(value: Any, draw: random.Random, junk: Callable[[], Any], depth: int = 0) -> Any:
     """Return a copy of a good value with one thing wrong: an entry less, an entry more, another entry, another form."""
+    if depth > 3:
+        return junk()
     if isinstance(value, np.ndarray):
-        return _damaged_array(value, draw, junk)
+        return draw.choice(_ways_to_damage(value, draw, junk))()
     if isinstance(value, (list, tuple)) and value:
-        entries = list(value)
-        place = draw.randrange(len(entries))
-        match draw.randrange(6):
-            case 0:
-                del entries[place]
-            case 1:
-                entries.insert(place, entries[place])
-            case 2:
-                entries[place] = junk()
-            case 3 if depth < 3:
-                entries[place] = damaged(entries[place], draw, junk, depth + 1)
-            case 4:
-                entries = entries[::-1]
-            case _:
-                return [entries]
-        return type(value)(entries) if type(value) in (list, tuple) else entries
+        entries, i = list(value), draw.randrange(len(value))
+
+        def put(*new: Any) -> list[Any]:
+            return [*entries[:i], *new, *entries[i + 1 :]]
+
+        changed = draw.choice([
+            put, lambda: put(entries[i], entries[i]), lambda: put(junk()), lambda: entries[::-1], lambda: [entries],
+            lambda: put(damaged(entries[i], draw, junk, depth + 1)),
+        ])()  # fmt: skip
+        return type(value)(changed) if type(value) in (list, tuple) else changed
     if isinstance(value, dict) and value:
-        key = draw.choice(list(value))
-        match draw.randrange(5):
-            case 0:
-                return {each: value[each] for each in value if each != key}
-            case 1:
-                return value | {key: junk()}
-            case 2:
-                other = junk()
-                with contextlib.suppress(Exception):  # it cannot be hashed
-                    return value | {other: value[key]}
-                return value | {"": value[key]}
-            case 3:
-                return list(value.items())
-            case _:
-                return value | {key: damaged(value[key], draw, junk, depth + 1)} if depth < 3 else dict(value)
+        key, renamed = draw.choice(list(value)), dict(value)
+        with contextlib.suppress(Exception):  # it cannot be hashed
+            renamed[junk()] = renamed.pop(key)
+        return draw.choice([
+            lambda: {name: value[name] for name in value if name != key}, lambda: value | {key: junk()},
+            lambda: renamed, lambda: [*value.items()],
+            lambda: value | {key: damaged(value[key], draw, junk, depth + 1)},
+        ])()  # fmt: skip
     if isinstance(value, str):
         return draw.choice([value + "x", value.upper(), value[:-1], f" {value}", value.encode(), [value], value + "\0"])
     if isinstance(value, bool):
@@ -488,33 +414,20 @@ def damaged(value: Any, draw: random.Random, junk: Callable[[], Any], depth: int
     return copy.copy(value) if draw.random() < 0.1 else [value]
 
 
-def _damaged_array(array: Any, draw: random.Random, junk: Callable[[], Any]) -> Any:
-    match draw.randrange(12):
-        case 0:
-            return array[:-1]
-        case 1:
-            return array[:0]
-        case 2:
-            return array.T.copy()
-        case 3:
+def _ways_to_damage(array: Any, draw: random.Random, junk: Callable[[], Any]) -> list[Callable[[], Any]]:
+    def with_entry(dtype: Any, entries: list[Any]) -> Any:
+        if not array.size:
             return array[None]
-        case 4:
-            return array.astype(draw.choice(["f2", "f4", "i1", "u1", "?", "U8", "O", "c8", ">f8", "g"]))
-        case 5:
-            return array.tolist()
-        case 6:
-            return list(array)
-        case 7 if array.size:
-            objects = array.astype(object)
-            objects.flat[draw.randrange(array.size)] = draw.choice([None, "x", math.nan, 2**70, [1], -1, 0.5, set()])
-            return objects if draw.random() < 0.5 else objects.tolist()
-        case 8 if array.size and array.dtype.kind in "fiu":
-            changed = array.astype(np.float64)
-            changed.flat[draw.randrange(array.size)] = draw.choice([math.nan, math.inf, -1.0, 1e308, 5e-324, 2.0**60])
-            return changed
-        case 9:
-            return np.concatenate([array, array])
-        case 10:
-            return memoryview(np.ascontiguousarray(array)) if array.dtype.kind in "fiu?" else array.ravel()
-        case _:
-            return {"a": array} if draw.random() < 0.5 else (array, junk())
+        changed = array.astype(dtype)
+        changed.flat[draw.randrange(array.size)] = draw.choice(entries)
+        return changed if draw.random() < 0.7 else changed.tolist()
+
+    objects, numbers = [None, "x", math.nan, 2**70, [1], -1, 0.5, set()], [math.nan, math.inf, -1.0, 1e308, 2.0**60]
+    is_number = array.dtype.kind in "fiu"
+    return [
+        lambda: array[:-1], lambda: array[:0], array.T.copy, lambda: array[None], array.tolist, lambda: list(array),
+        lambda: array.astype(draw.choice(["f2", "f4", "i1", "u1", "?", "U8", "O", "c8", ">f8", "g"])),
+        lambda: with_entry(object, objects), lambda: with_entry(float, numbers) if is_number else array.ravel(),
+        lambda: np.concatenate([array, array]), lambda: {"a": array}, lambda: (array, junk()),
+        lambda: memoryview(np.ascontiguousarray(array)) if is_number else array.ravel(),
+    ]  # fmt: skip

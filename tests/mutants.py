@@ -111,7 +111,7 @@ def draw(packages: list[str], count: int, seed: int) -> list[Place]:
 
 
 def copied(folder: Path) -> None:
-    """What git knows of this checkout and the compiled core, as it is now."""
+    """Copy the files of this checkout that git lists, and the compiled core."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     for name in subprocess.run(command, capture_output=True, check=True, text=True).stdout.split("\0"):
         if Path(name).is_file():
@@ -123,7 +123,7 @@ def copied(folder: Path) -> None:
 
 
 def outcome(folder: Path, tests: list[str], seconds: float | None) -> str:
-    """What pytest makes of the copy: `survived`, `caught` or, if it takes longer, `late`."""
+    """Return the result of the tests on the copy: `survived`, `caught` or, if they take longer, `late`."""
     data = os.environ.get("DEADHEAT_DATA", str(ROOT.parent / "shared" / "data"))
     environment = os.environ | {"PYTHONPATH": str(folder / "src"), "DEADHEAT_DATA": data}
     options = ["-x", "-q", "-m", "", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
@@ -155,18 +155,18 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         folder = Path(name, "copy")
         copied(folder)
-        for tests in {tuple(options.tests or place.tests): None for _, place in places}:
+        for tests in {tuple(options.tests or mutant.tests): None for _, mutant in places}:
             if outcome(folder, list(tests), None) != "survived":
                 sys.exit(f"nothing is broken yet, and {' '.join(tests)} fail:\n{Path(name, 'copy.log').read_text()}")
-        for number, place in places:
+        for number, mutant in places:
             start, end = time.monotonic(), "survived"
-            (folder / place.path).write_text(place.text, encoding="utf-8")
+            (folder / mutant.path).write_text(mutant.text, encoding="utf-8")
             for tests in rounds:
                 if end == "survived":
-                    end = outcome(folder, [] if tests == "all" else options.tests or place.tests, options.limit)
+                    end = outcome(folder, [] if tests == "all" else options.tests or mutant.tests, options.limit)
                 caught[tests] += end != "survived"
-            (folder / place.path).write_text(place.whole, encoding="utf-8")
-            print(f"{number:3}  {end:8} {time.monotonic() - start:5.0f} s  {place.title}", flush=True)
+            (folder / mutant.path).write_text(mutant.whole, encoding="utf-8")
+            print(f"{number:3}  {end:8} {time.monotonic() - start:5.0f} s  {mutant.title}", flush=True)
     for tests, number in caught.items():
         print(f"{number} of {len(places)} caught by {'every test' if tests == 'all' else 'the tests of the package'}")
     return 0 if caught[rounds[-1]] == len(places) else 1

@@ -7,7 +7,7 @@ stands for, and no floating-point operation decides anything. It is slow, and me
     exact_key, profile, profile_scores      which items are closer, which are tied
     round_to                                a real number a + b*sqrt(q), correctly rounded to a small float type
     arrangement_values, bounding_rankings   every way to break the ties
-    average_precision ... inp, measure      the measures of one ranking, by their definitions
+    average_precision ... auc               measures of one ranking, by their definitions
 """
 
 from __future__ import annotations
@@ -68,10 +68,7 @@ def pattern_value(pattern: int, dtype_name: str) -> Fraction:
     """Return the value of a non-negative bit pattern; infinity counts as the power of two that would come next."""
     exponent_bits, stored = FORMATS[dtype_name]
     exponent, significand = divmod(pattern, 1 << stored)
-    if exponent == 0:  # subnormal
-        exponent, hidden = 1, 0
-    else:
-        hidden = 1 << stored
+    exponent, hidden = (exponent, 1 << stored) if exponent else (1, 0)  # 0 is that of subnormal numbers
     bias = (1 << (exponent_bits - 1)) - 1
     return (significand + hidden) * Fraction(2) ** (exponent - bias - stored)
 
@@ -118,10 +115,8 @@ def pattern_to_float(pattern: int, dtype_name: str) -> float:
 def fractions_of(array: Any) -> list[Row]:
     """Turn a (n, dim) array of any real dtype into rows of exact fractions."""
     array = np.asarray(array)
-    exact: Callable[[Any], Fraction] = (
-        (lambda x: Fraction(float(x))) if array.dtype.kind == "f" else (lambda x: Fraction(int(x)))
-    )
-    return [[exact(x) for x in row] for row in array]
+    plain = float if array.dtype.kind == "f" else int
+    return [[Fraction(plain(x)) for x in row] for row in array]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -173,9 +168,8 @@ def _key(d: Surd) -> Fraction:
     return -(d.a + _signed_square(d.b, d.square))
 
 
-def _rounded_key(d: Surd, distance: str, dtype_name: str, of: str | None) -> int:
-    of = of or ("similarity" if distance in ("cosine", "inner_product") else "distance")
-    if of == "distance":
+def _rounded_key(d: Surd, distance: str, dtype_name: str, rounded: str | None) -> int:
+    if (rounded or ("similarity" if distance in ("cosine", "inner_product") else "distance")) == "distance":
         return -round_to(d, dtype_name)
     if distance == "cosine":
         return round_to(Surd(Fraction(0), -d.b, d.square), dtype_name)
@@ -221,8 +215,8 @@ def profile(
         if ties == "exact":
             groups = _groups([_key(d) for d in distances], relevant)
         elif ties[0] == "rounded":
-            seen: dict[Surd, int] = {d: _rounded_key(d, distance, ties[1], ties[2]) for d in set(distances)}
-            groups = _groups([seen[d] for d in distances], relevant)
+            rounded = {d: _rounded_key(d, distance, ties[1], ties[2]) for d in set(distances)}
+            groups = _groups([rounded[d] for d in distances], relevant)
         elif ties[0] == "tolerance":
             groups = _tolerance_groups(distances, relevant, Fraction(ties[1]))
         else:
@@ -232,16 +226,11 @@ def profile(
 
 
 def _groups(keys: Sequence[Any], relevant: Sequence[bool]) -> list[Group]:
-    items = list(zip(keys, relevant, strict=True))
-    return [
-        (
-            sum(key > level for key in keys),
-            sum(key > level and r for key, r in items),
-            sum(key == level for key in keys),
-            sum(key == level and r for key, r in items),
-        )
-        for level in sorted({key for key, r in items if r}, reverse=True)
-    ]
+    counted = list(zip(keys, relevant, strict=True))
+    levels = sorted({key for key, r in counted if r}, reverse=True)
+    closer = [[r for key, r in counted if key > level] for level in levels]
+    tied = [[r for key, r in counted if key == level] for level in levels]
+    return [(len(c), sum(c), len(t), sum(t)) for c, t in zip(closer, tied, strict=True)]
 
 
 def _tolerance_groups(distances: list[Surd], relevant: Sequence[bool], eps: Fraction) -> list[Group]:
@@ -301,10 +290,7 @@ def _multiset_orders(counts: dict[int, int], length: int) -> Iterator[tuple[int,
 
 def rankings_graded(graded: Sequence[tuple[int, int, dict[int, int]]], n_ranked: int) -> Iterator[tuple[int, ...]]:
     """Every ranking that the groups ``(closer, tied, {grade: count})`` allow, as grades in order of rank."""
-    orders = []
-    for _, tied, counts in graded:
-        every = {0: tied - sum(counts.values())} | counts
-        orders.append(list(_multiset_orders(every, tied)))
+    orders = [list(_multiset_orders({0: tied - sum(counts.values())} | counts, tied)) for _, tied, counts in graded]
     if math.prod(len(o) for o in orders) > 500_000:
         raise ValueError("too many arrangements to enumerate")
     for choice in itertools.product(*orders):
@@ -388,37 +374,3 @@ def auc(ranking: Sequence[int]) -> Fraction | float:
     pairs = n_relevant * (len(ranking) - n_relevant)
     wins = sum(a > b for a, b in itertools.combinations(ranking, 2))
     return Fraction(wins, pairs) if pairs else math.nan
-
-
-def ndcg(ranking: Sequence[int], k: int | None = None, gain: str = "linear") -> float:
-    """Discounted gain (up to rank k) over that of the best order; the gain is the grade, or 2^grade - 1."""
-
-    def dcg(grades: Sequence[int]) -> float:
-        gains = [g if gain == "linear" else 2**g - 1 for g in grades]
-        return math.fsum(g / math.log2(rank + 1) for rank, g in enumerate(gains[:k], 1))
-
-    return dcg(ranking) / dcg(sorted(ranking, reverse=True))
-
-
-MEASURES: dict[str, Callable[[Sequence[int], int | None], Any]] = {
-    "AP": average_precision,
-    "MAP@R": lambda ranking, _: average_precision(ranking, sum(ranking)),  # of Musgrave et al. 2020
-    "P": lambda ranking, k: Fraction(sum(ranking[:k]), k),  # over k, also where fewer than k are ranked
-    "R-Precision": lambda ranking, _: Fraction(sum(ranking[: sum(ranking)]), sum(ranking)),
-    "Recall": lambda ranking, k: Fraction(sum(ranking[:k]), sum(ranking)),
-    "Hit": hit_at,
-    "All": lambda ranking, k: Fraction(int(sum(ranking[:k]) == sum(ranking))),
-    "F1": lambda ranking, k: Fraction(2 * sum(ranking[:k]), k + sum(ranking)),  # harmonic mean of P@k and Recall@k
-    "RBP": lambda ranking, k: sum(Fraction(4**i, 5 ** (i + 1)) for i, hit in enumerate(ranking[:k]) if hit),
-    "RR": lambda ranking, _: reciprocal_rank(ranking),
-    "INP": lambda ranking, _: inp(ranking),
-    "AUC": lambda ranking, _: auc(ranking),
-    "nDCG": ndcg,
-}
-
-
-def measure(name: str) -> Callable[[Sequence[int]], Any]:
-    """Return the function of one ranking for a name such as ``"AP"``, ``"mAP@5"``, ``"Hit@1"`` or ``"nDCG@10"``."""
-    base, _, cutoff = (name, "", "") if name == "MAP@R" else name.partition("@")
-    of_one = MEASURES[{"mAP": "AP", "MRR": "RR", "mINP": "INP"}.get(base, base)]
-    return lambda ranking: of_one(ranking, int(cutoff) if cutoff else None)

@@ -1,4 +1,4 @@
-"""What mypy reads of the compiled core, `src/deadheat/_core.pyi`: `python -m tests.stub` writes it anew."""
+"""The types of the compiled core for mypy, `src/deadheat/_core.pyi`: `python -m tests.stub` writes them."""
 
 from __future__ import annotations
 

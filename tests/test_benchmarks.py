@@ -142,17 +142,17 @@ def test_the_product_is_the_whole_product(n_thread: int, monkeypatch: pytest.Mon
 
 def test_differing_bits_are_hamming_distances() -> None:
     codes = np.random.default_rng(0).integers(0, 256, (150, 16), dtype=np.uint8)
-    words, found = codes.view(np.uint64), np.empty((150, 150), dtype=np.uint16)
-    yardsticks.differing_bits(words, words, threads=2, out=found)
+    words, differing = codes.view(np.uint64), np.empty((150, 150), dtype=np.uint16)
+    yardsticks.differing_bits(words, words, threads=2, out=differing)
     bits = np.unpackbits(codes, axis=1)
-    np.testing.assert_array_equal(found, (bits[:, None] != bits[None]).sum(axis=2))
+    np.testing.assert_array_equal(differing, (bits[:, None] != bits[None]).sum(axis=2))
 
 
 @pytest.mark.parametrize("kind", ["NumPy product and argsort", "scikit-learn average_precision_score"])
 def test_rivals_compute_the_same_map_where_nothing_ties(kind: str) -> None:
     arrays = data.make(CASE)
-    found = yardsticks.YARDSTICKS[kind](CASE, arrays, 1)()
-    assert found == pytest.approx(yardsticks.evaluate(arrays, "cosine", 1)["mAP"].expected, abs=1e-12)
+    rival = yardsticks.YARDSTICKS[kind](CASE, arrays, 1)()
+    assert rival == pytest.approx(yardsticks.evaluate(arrays, "cosine", 1)["mAP"].expected, abs=1e-12)
 
 
 def test_exponents_of_a_power_law_are_found() -> None:
@@ -256,15 +256,6 @@ def test_the_interpreter_is_seen_to_be_held_by_python_and_not_by_sleep() -> None
     assert interpreter.held("main (a.py:3);f (b 1.py:2) 12\nmain 5\n") == 17
 
 
-def test_without_py_spy_the_share_is_that_of_the_waits_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreter.shutil, "which", lambda *_, **__: None)
-    monkeypatch.setattr(interpreter.fresh, "run", lambda *_: {"share": 0.01})
-    monkeypatch.setattr(interpreter.sys, "platform", "linux")
-    row = interpreter.measure(dataclasses.replace(CASE, target=TARGETS["interpreter"]), Clock(2, 1))
-    assert (row.figure, row.met) == (0.01, True)
-    assert row.details["note"] == "by the waits of a thread of its own, as py-spy is not installed"
-
-
 @pytest.mark.skipif(os.name != "posix", reason="interrupts by a POSIX signal")
 def test_the_longest_wait_after_an_interrupt_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interrupt, "_LATEST", 0.1)
@@ -275,13 +266,13 @@ def test_the_longest_wait_after_an_interrupt_is_found(monkeypatch: pytest.Monkey
 
 
 def test_sizes_are_those_that_the_shell_counts() -> None:
-    found = {row.case.data: row for row in (size.measure(case, Clock(1, 1)) for case in select(["size"]))}
+    counted = {row.case.data: row for row in (size.measure(case, Clock(1, 1)) for case in select(["size"]))}
     python = "cat $(find src/deadheat -name '*.py') | wc -l"
     core = "cat $(find src/core -name '*.cpp' -o -name '*.h') | wc -l"
     for key, command in (("python", python), ("core", core)):
         shell = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True)
-        assert found[TARGETS[key].what].value == int(shell.stdout)
-    assert all(row.value for row in found.values())
+        assert counted[TARGETS[key].what].value == int(shell.stdout)
+    assert all(row.value for row in counted.values())
 
 
 def test_targets_say_what_was_reached_from_best_to_worst() -> None:
@@ -320,7 +311,7 @@ def test_classes_are_as_large_as_their_name_says_and_half_of_the_pairs_are_junk(
 
 
 @pytest.mark.parametrize(
-    ("distance", "given", "ties", "beside", "beside_ties"),
+    ("distance", "given", "ties", "dtype", "other_ties"),
     [
         ("cosine", "tf-idf", "float16", np.float64, "float16"),
         ("cosine", "sparse", "exact", np.float32, "exact"),
@@ -329,14 +320,14 @@ def test_classes_are_as_large_as_their_name_says_and_half_of_the_pairs_are_junk(
     ],
 )
 def test_a_cliff_is_compared_with_random_data_of_its_type(
-    distance: str, given: str, ties: str, beside: type, beside_ties: str, monkeypatch: pytest.MonkeyPatch
+    distance: str, given: str, ties: str, dtype: type, other_ties: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = dataclasses.replace(CLIFF, distance=distance, data=given, ties=ties)
     arrays, seen = data.make(case), []
     monkeypatch.setattr(yardsticks, "evaluate", lambda other, *_, ties: seen.append((other, ties)))
     yardsticks.YARDSTICKS[case.yardstick](case, arrays, 1)()
-    (other, other_ties) = seen[0]
-    assert (other.query.shape, other.query.dtype, other_ties) == (arrays.query.shape, beside, beside_ties)
+    ((other, ties),) = seen
+    assert (other.query.shape, other.query.dtype, ties) == (arrays.query.shape, dtype, other_ties)
     np.testing.assert_array_equal(other.query_labels, arrays.query_labels)
 
 
@@ -431,8 +422,8 @@ def test_the_argsort_of_the_benchmark_of_a_card(monkeypatch: pytest.MonkeyPatch)
     device = card.Card(torch, torch.device("cpu"))
     rows, labels = np.random.default_rng(0).standard_normal((130, 8)), np.arange(130) % 13
     unit = torch.tensor(rows / np.linalg.norm(rows, axis=1, keepdims=True))
-    found = card.Bench(device, 1).argsort(unit, torch.tensor(labels))
-    assert found == pytest.approx(dh.evaluate(rows, labels)["mAP"].expected, abs=1e-6)
+    mean = card.Bench(device, 1).argsort(unit, torch.tensor(labels))
+    assert mean == pytest.approx(dh.evaluate(rows, labels)["mAP"].expected, abs=1e-6)
     monkeypatch.setattr(dh.Task, "replace", lambda task, device: dh.Task(rows, labels))
     assert card.digests(device).startswith(
         "digests: 0 of 45 are those of the core; NOT: random, cosine, exact, kernel,"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -96,9 +97,8 @@ def test_the_scoring_program_names_what_it_lacks(tmp_path: Path) -> None:
         (["IN", "OUT"], f"there must be a file {Path('IN', 'ref', 'labels.npy')}, but there is none"),
         (["IN"], "score.py takes two folders, INPUT and OUTPUT, but got 1"),
     ):
-        ran = subprocess.run(
-            [sys.executable, program, *words], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        command = [sys.executable, program, *words]
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"refused: {said}\n")
 
 
@@ -115,11 +115,11 @@ def evalai(path: Path) -> Any:
 
 def test_evalai_gets_the_same(tmp_path: Path) -> None:
     np.save(tmp_path / "submission.npy", GOOD)
-    found = evalai(tmp_path / "submission.npy")
-    assert found["result"] == [{"test_split": LOWER}]
-    assert found["submission_result"] == LOWER
-    assert json.dumps(found)
-    assert found["submission_metadata"]["verdict"] == dh.audit(dh.Task(GOOD, LABELS), measures="mAP Hit@1").verdict()
+    answer = evalai(tmp_path / "submission.npy")
+    assert answer["result"] == [{"test_split": LOWER}]
+    assert answer["submission_result"] == LOWER
+    assert json.dumps(answer)
+    assert answer["submission_metadata"]["verdict"] == dh.audit(dh.Task(GOOD, LABELS), measures="mAP Hit@1").verdict()
     config = (EXAMPLES / "evalai" / "challenge_config.yaml").read_text()
     assert all(part in config for part in ("codename: test\n", "codename: test_split\n", *LOWER))
     for name, (submitted, said) in list(BAD.items())[:2]:
@@ -133,17 +133,23 @@ def test_evalai_gets_the_same(tmp_path: Path) -> None:
         evalai(tmp_path / "bomb.npz")
 
 
-def test_a_public_board_without_a_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def submissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Write labels and archives, good and bad, into the current directory."""
     monkeypatch.chdir(tmp_path)
     np.save("labels.npy", LABELS)
-    np.savez("good.npz", embeddings=GOOD)
-    np.savez("again.npz", embeddings=2 * GOOD)  # the same by cosine
-    np.savez("zeros.npz", embeddings=np.zeros_like(GOOD))
-    for name in ("short", "nan", "text"):
-        np.savez(f"{name}.npz", embeddings=BAD[name][0])
+    rows = {"good": GOOD, "again": 2 * GOOD, "zeros": np.zeros_like(GOOD)}  # the second is the same by cosine
+    for name, submitted in (rows | {name: BAD[name][0] for name in ("short", "nan", "text")}).items():
+        np.savez(f"{name}.npz", embeddings=submitted)
     bomb(Path("bomb.npz"))
-    files = sorted(path.name for path in Path().glob("*.npz"))
-    words = (*files, "--labels", "labels.npy", "--public", "-m", "mAP Hit@1", "--json", "board.json")
+    return sorted(path.name for path in Path().glob("*.npz"))
+
+
+SHORT = "labels.npy: labels must have one entry per row of short.npz, but got 48 labels for 47 rows"
+
+
+def test_a_public_board_without_a_platform(submissions: list[str]) -> None:
+    words = (*submissions, "--labels", "labels.npy", "--public", "-m", "mAP Hit@1", "--json", "board.json")
     text = calling.passed("leaderboard", *words)
     rows = [line.split() for line in text.splitlines()]
     shown = [f"{value:.2f}" for value in LOWER.values()]
@@ -153,35 +159,24 @@ def test_a_public_board_without_a_platform(tmp_path: Path, monkeypatch: pytest.M
     board = json.loads(Path("board.json").read_text())
     assert {*board["refused"]} == {"short", "nan", "text", "bomb"}
     assert all("\n" not in reason for reason in board["refused"].values())
-    values = [value for each in board["public"] for value in each["measures"].values()]
+    values = [value for row in board["public"] for value in row["measures"].values()]
     assert values == [round(value, 2) for value in values]
-    assert board["refused"]["short"].startswith("labels.npy: labels must have one entry per row of short.npz, but got")
+    assert board["refused"]["short"] == SHORT
     for given in (["good.npz"], ["good.npz", "--labels", "labels.npy", "--explain"]):
         assert calling.reason("leaderboard", *given, "--public").startswith("--public ")
 
 
-def test_a_board_without_a_submission_that_can_be_ranked_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    np.save("labels.npy", LABELS)
-    for name in ("short", "nan"):
-        np.savez(f"{name}.npz", embeddings=BAD[name][0])
-    ran = calling.run("leaderboard", "short.npz", "nan.npz", "--labels", "labels.npy", "--public")
-    assert ran.exit_code == 2
-    assert "2 submissions refused:" in ran.stdout
+def test_a_board_without_a_submission_that_can_be_ranked_fails(submissions: list[str]) -> None:
+    labels = ("--labels", "labels.npy", "--public")
+    ran = calling.run("leaderboard", "short.npz", "nan.npz", *labels)
+    assert (ran.exit_code, "2 submissions refused:" in ran.stdout) == (2, True)
     assert ran.stderr == "deadheat: no submission could be ranked: all 2 were refused\n"
-    alone = calling.run("leaderboard", "nan.npz", "--labels", "labels.npy", "--public", "--json", "-")
+    alone = calling.run("leaderboard", "nan.npz", *labels, "--json", "-")
     assert json.loads(alone.stdout)["public"] == []
     assert (alone.exit_code, alone.stderr) == (2, "deadheat: no submission could be ranked: the only one was refused\n")
 
 
-def test_a_file_with_too_few_rows_is_named_without_public_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    np.save("labels.npy", LABELS)
-    np.savez("good.npz", embeddings=GOOD)
-    np.savez("short.npz", embeddings=GOOD[:-1])
-    said = "labels.npy: labels must have one entry per row of short.npz, but got 48 labels for 47 rows"
-    assert calling.refused("leaderboard", "good.npz", "short.npz", "--labels", "labels.npy") == said
-    with pytest.raises(
-        ValueError, match=r"^labels must have one entry per row of short\.npz, but got 48 labels for 47"
-    ):
+def test_a_file_with_too_few_rows_is_named_without_public_too(submissions: list[str]) -> None:
+    assert calling.refused("leaderboard", "good.npz", "short.npz", "--labels", "labels.npy") == SHORT
+    with pytest.raises(ValueError, match="^" + re.escape(SHORT.removeprefix("labels.npy: "))):
         dh.Task("short.npz", "labels.npy")

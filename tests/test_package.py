@@ -117,8 +117,7 @@ def test_no_function_of_the_core_has_more_than_six_parameters() -> None:
     """
     assert _long_signatures(example, 2) == ["Made: 3", "(*many): 3", "[&]: 3"]
     files = [path for path in (ROOT / "src/core").rglob("*") if path.suffix in {".h", ".cpp"}]
-    long = {path.name: found for path in files if (found := _long_signatures(path.read_text(encoding="utf-8"), 6))}
-    assert long == {}
+    assert [line for path in files for line in _long_signatures(path.read_text(encoding="utf-8"), 6)] == []
 
 
 def test_the_stub_has_the_public_names_where_they_are() -> None:
@@ -146,7 +145,7 @@ _ENTRY = re.compile(r"^\*{0,2}(\w+(?:, \w+)*)( : \S.*)?$", re.MULTILINE)
 
 def _functions() -> dict[str, Callable[..., object]]:
     """Public functions and methods of reports and analyses."""
-    found: dict[str, Callable[..., object]] = {}
+    listed: dict[str, Callable[..., object]] = {}
     for name in (*dh.__all__, *(f"{room}.{each}" for room in ("confidence",) for each in
                                 getattr(dh, room).__all__)):  # fmt: skip
         value = operator.attrgetter(name)(dh)
@@ -154,8 +153,8 @@ def _functions() -> dict[str, Callable[..., object]]:
             members = {
                 f"{name}.{key}": getattr(each, "__func__", each) for key, each in vars(value).items() if key[0] != "_"
             }
-            found |= members if inspect.isclass(value) else {name: value}
-    return {name: value for name, value in found.items() if inspect.isfunction(value)}
+            listed |= members if inspect.isclass(value) else {name: value}
+    return {name: value for name, value in listed.items() if inspect.isfunction(value)}
 
 
 def _parameters(function: Callable[..., object]) -> str | None:
@@ -212,7 +211,7 @@ def test_the_stub_of_the_core_is_that_of_the_core_that_is_built() -> None:
 
 
 def _entries(function: Callable[..., object]) -> dict[str, str]:
-    """What a docstring says of each parameter."""
+    """Return the text of a docstring about each parameter."""
     parts = re.split(r"^(\w+) : ", _parameters(function) or "", flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 

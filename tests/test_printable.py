@@ -1,4 +1,4 @@
-"""What quotes files and callers: nothing reaches a terminal that moves its cursor, and nothing at any length."""
+"""Texts that quote files and callers: nothing reaches a terminal that moves its cursor, and nothing at any length."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_warnings_are_printable() -> None:
 def test_tables_of_labels_ids_and_names_are_printable() -> None:
     labels = [EVIL, "b", EVIL, "b"]
     report = dh.evaluate(POINTS, labels, measures="mAP")
-    run = dh.evaluate(dh.Task.from_run({EVIL: {"a": 1.0, EVIL: 0.5}}, {EVIL: {EVIL: 1}}), "AP")
+    run = dh.evaluate(dh.from_run({EVIL: {"a": 1.0, EVIL: 0.5}}, {EVIL: {EVIL: 1}}), "AP")
     board = dh.leaderboard({EVIL: report, "other": dh.evaluate(POINTS[::-1], labels, measures="mAP")})
     versus = dh.compare(report, report, names=(EVIL, "b"))
     for result in (report.by_class(), report.worst(), report.by_query(), run.worst(), board, versus):
@@ -142,24 +142,17 @@ def test_a_terminal_gets_nothing_that_moves_its_cursor_and_a_pipe_gets_the_data(
 BAD = "a\0.npz"
 EYE, FOUR = np.eye(4), [0, 0, 1, 1]
 CALLS: list[tuple[str, Callable[[], Any]]] = [
-    ("path", lambda: dh.read(BAD)),
-    ("path", lambda: dh.read(Path(BAD))),
-    ("embeddings", lambda: dh.evaluate(BAD)),
-    ("embeddings", lambda: dh.evaluate([BAD, BAD], FOUR)),
-    ("embeddings", lambda: dh.evaluate("a\0*.npy", FOUR)),
-    ("embeddings", lambda: dh.Task(BAD).profile),
-    ("labels", lambda: dh.read(BAD, labels="l\0.npy")),
-    ("labels", lambda: dh.evaluate(EYE, BAD)),
-    ("gallery", lambda: dh.evaluate(EYE, FOUR, BAD)),
+    ("path", lambda: dh.read(BAD)), ("path", lambda: dh.read(Path(BAD))), ("embeddings", lambda: dh.evaluate(BAD)),
+    ("embeddings", lambda: dh.evaluate([BAD, BAD], FOUR)), ("embeddings", lambda: dh.evaluate("a\0*.npy", FOUR)),
+    ("embeddings", lambda: dh.Task(BAD).profile), ("labels", lambda: dh.read(BAD, labels="l\0.npy")),
+    ("labels", lambda: dh.evaluate(EYE, BAD)), ("gallery", lambda: dh.evaluate(EYE, FOUR, BAD)),
     ("gallery_labels", lambda: dh.evaluate(EYE, FOUR, EYE, BAD)),
     ("checkpoint", lambda: dh.evaluate(EYE, FOUR, checkpoint=BAD)),
-    ("run", lambda: dh.evaluate(dh.Task.from_run(BAD, {"q": {"d": 1}}))),
-    ("qrels", lambda: dh.evaluate(dh.Task.from_run({"q": {"d": 1.0}}, BAD))),
-    ("receipt", lambda: dh.Receipt.load(BAD)),
-    ("path", lambda: dh.TieProfile.load(BAD)),
-    ("path", lambda: dh.Task(EYE, FOUR).profile.save(BAD)),
-    ("path", lambda: dh.Receipt({}).save(BAD)),
-]
+    ("run", lambda: dh.evaluate(dh.from_run(BAD, {"q": {"d": 1}}))),
+    ("qrels", lambda: dh.evaluate(dh.from_run({"q": {"d": 1.0}}, BAD))),
+    ("receipt", lambda: dh.Receipt.load(BAD)), ("path", lambda: dh.TieProfile.load(BAD)),
+    ("path", lambda: dh.Task(EYE, FOUR).profile.save(BAD)), ("path", lambda: dh.Receipt({}).save(BAD)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "call"), CALLS)

@@ -37,79 +37,48 @@ def evaluate(task: Any, measures: Any = None, singletons: Any = "skip", average:
 
 
 GOOD: dict[Callable[..., Any], dict[str, Any]] = {
-    dh.Rounded: {"dtype": "float16"},
-    dh.TieProfile.from_groups: {"groups": [[(0, 0, 2, 1)]], "n_ranked": [3]},
-    dh.Tolerance: {"eps": 0.5},
-    dh.Task: EMBEDDED,
-    dh.from_candidates: {"scores": SCORES, "positive_columns": [0, 1]},
-    dh.Task.from_judged: {
+    dh.Rounded: {"dtype": "float16"}, dh.TieProfile.from_groups: {"groups": [[(0, 0, 2, 1)]], "n_ranked": [3]},
+    dh.Tolerance: {"eps": 0.5}, dh.Task: EMBEDDED, dh.from_candidates: {"scores": SCORES, "positive_columns": [0, 1]},
+    dh.from_judged: {
         "queries": ROWS[:1], "gallery": ROWS[:2], "qrels": JUDGED["qrels"], "query_ids": ["q"],
         "gallery_ids": ["a", "b"],
     },
     dh.Task.from_metadata: {
         "embeddings": ROWS, "metadata": {"a": LABELS, "b": np.arange(8) % 3}, "positives": {"same": "a"},
         "negatives": {"same": ["b"], "different": ["a"]},
-    },
-    dh.Task.from_neighbors: {"ids": [[0, 1]], "scores": [[0.5, 0.1]], "relevant": [{0}], "n_gallery": 3},
-    dh.Task.from_profile: {"profile": REPORT.profile},
-    dh.Task.from_ranks: {"optimistic": [1], "pessimistic": [2], "n_candidates": [5]},
-    dh.Task.from_run: JUDGED,
-    dh.Task.from_lists: {"ranked_ids": [["a", "b"]], "relevant_ids": [["b"]]},
-    dh.Task.from_scores: {"scores": SCORES, "relevant": MARKS},
-    dh.audit: {"task": TASK},
+    }, dh.from_neighbors: {"ids": [[0, 1]], "scores": [[0.5, 0.1]], "relevant": [{0}], "n_gallery": 3},
+    dh.from_profile: {"profile": REPORT.profile},
+    dh.from_ranks: {"optimistic": [1], "pessimistic": [2], "n_candidates": [5]}, dh.from_run: JUDGED,
+    dh.from_lists: {"ranked_ids": [["a", "b"]], "relevant_ids": [["b"]]},
+    dh.from_scores: {"scores": SCORES, "relevant": MARKS}, dh.audit: {"task": TASK},
     dh.audit_collection: {"gallery": ROWS[:2], "gallery_ids": ["a", "b"], "qrels": JUDGED["qrels"]},
-    dh.audit_run: JUDGED,
-    dh.classification: {"scores": [0.5, 0.5, 0.1], "labels": [1, 0, 1]},
-    dh.collisions: {"task": TASK},
-    dh.compare: {"a": REPORT, "b": REPORT, "n_resamples": 20},
-    evaluate: {"task": TASK},
-    dh.exploit: {"task": TASK} | {"searches": 1, "draws": 2},
-    dh.generalization_gap: GAP,
+    dh.audit_run: JUDGED, dh.classification: {"scores": [0.5, 0.5, 0.1], "labels": [1, 0, 1]},
+    dh.collisions: {"task": TASK}, dh.compare: {"a": REPORT, "b": REPORT, "n_resamples": 20},
+    evaluate: {"task": TASK}, dh.exploit: {"task": TASK} | {"searches": 1, "draws": 2}, dh.generalization_gap: GAP,
     dh.grouped: {"task": TASK} | {"group_size": 2},
-    dh.hash_lookup: {"task": dh.Task(ROWS > 4, LABELS, distance="hamming")},
-    dh.html_report: {"report": REPORT},
+    dh.hash_lookup: {"task": dh.Task(ROWS > 4, LABELS, distance="hamming")}, dh.html_report: {"report": REPORT},
     dh.index_recall: {"returned": [[0, 1]], "queries": ROWS[:1], "gallery": ROWS, "k": 2, "distance": "l2"},
-    dh.index_recall_of_truth: TRUTH,
-    dh.leaderboard: {"reports": {"a": REPORT, "b": REPORT}, "n_resamples": 20},
-    dh.link_prediction: {"task": dh.Task.from_ranks([1], [2], [5])},
-    dh.p_values: {"task": TASK, "n_resamples": 20},
+    dh.index_recall_of_truth: TRUTH, dh.leaderboard: {"reports": {"a": REPORT, "b": REPORT}, "n_resamples": 20},
+    dh.link_prediction: {"task": dh.from_ranks([1], [2], [5])}, dh.p_values: {"task": TASK, "n_resamples": 20},
     dh.pair_classification: {"embeddings": ROWS, "pairs": [[0, 1], [0, 2]], "same": [1, 0]},
-    dh.precision_recall: {"task": REPORT.profile},
-    dh.random_baseline: {"labels": LABELS, "draws": 2, "dim": 2},
-    dh.read: {"path": "nowhere.npz"},
-    dh.receipt: {"task": TASK},
+    dh.precision_recall: {"task": REPORT.profile}, dh.random_baseline: {"labels": LABELS, "draws": 2, "dim": 2},
+    dh.read: {"path": "nowhere.npz"}, dh.receipt: {"task": TASK},
     dh.split_half: {"task": TASK} | {"group_size": 2, "draws": 2},
-    dh.verify: {"task": TASK, "receipt": dh.receipt(TASK)},
-    dc.annotation_entropy: {"annotations": [[0, 1], [1, 1]]},
+    dh.verify: {"task": TASK, "receipt": dh.receipt(TASK)}, dc.annotation_entropy: {"annotations": [[0, 1], [1, 1]]},
     dc.calibration: {"correct": HITS, "confidence": SHARES},
     dc.confidence_accuracy: {"correct": HITS, "confidence": SHARES},
     dc.confidence_report: {"report": REPORT, "confidence": np.arange(8.0)},
     dc.credible_recall: {"items": SCORES, "samples": SCORES, "relevant": MARKS.astype(bool)},
-    dc.distribution_entropy: {"counts": [[1, 2]]},
-    dc.error_reject_curve: {"values": HITS, "confidence": SHARES},
-    dc.highest_density_interval: {"values": SHARES},
-    dc.label_entropy: {"task": TASK, "k": 2},
+    dc.distribution_entropy: {"counts": [[1, 2]]}, dc.error_reject_curve: {"values": HITS, "confidence": SHARES},
+    dc.highest_density_interval: {"values": SHARES}, dc.label_entropy: {"task": TASK, "k": 2},
     dc.norms: {"embeddings": ROWS},
     dc.normal_credible_recall: {"embeddings": ROWS, "sigma": ROWS + 1, "labels": LABELS},
-    dc.rank_correlation: {"confidence": SHARES, "target": SHARES},
-    dh.compare_formats: {"task": TASK},
+    dc.rank_correlation: {"confidence": SHARES, "target": SHARES}, dh.compare_formats: {"task": TASK},
     dq.quantized: {"embeddings": ROWS, "format": "int8"},
 }  # fmt: skip
 NO_FUNCTIONS = {"CountedTask", "Receipt", "Report", "Result", "TieProfile"}
 
-FEW: list[Any] = [
-    None,
-    -1,
-    np.nan,
-    "x",
-    b"x",
-    object(),
-    [],
-    [[1, 2], [3]],
-    {"q": {"a": "x"}},
-    np.zeros((1, 1, 1)),
-    REPORT,
-]
+FEW = [None, -1, np.nan, "x", b"x", object(), [], [[1, 2], [3]], {"q": {"a": "x"}}, np.zeros((1, 1, 1)), REPORT]
 
 
 def refusal(function: Callable[..., Any], given: dict[str, Any]) -> str:
@@ -127,7 +96,13 @@ def refusal(function: Callable[..., Any], given: dict[str, Any]) -> str:
 
 
 def parameters(function: Callable[..., Any]) -> list[str]:
-    return [each.name for each in inspect.signature(function).parameters.values() if each.kind != each.VAR_KEYWORD]
+    """Return the parameters that can be given by name."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return []
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [name for name, parameter in signature.parameters.items() if parameter.kind in by_name]
 
 
 CASES = [(function, name) for function in GOOD for name in parameters(function)]

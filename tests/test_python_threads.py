@@ -41,8 +41,8 @@ def test_threads_at_once_get_the_bits_of_one_alone() -> None:
         return [digest(seed) for seed in range(first, len(alone), N_THREAD)]
 
     with ThreadPoolExecutor(N_THREAD) as pool:
-        found = list(pool.map(together, range(N_THREAD)))
-    assert [found[seed % N_THREAD][seed // N_THREAD] for seed in range(len(alone))] == alone
+        results = list(pool.map(together, range(N_THREAD)))
+    assert [results[seed % N_THREAD][seed // N_THREAD] for seed in range(len(alone))] == alone
 
 
 def small_task(seed: int, **options: Any) -> dh.Task:
@@ -51,11 +51,11 @@ def small_task(seed: int, **options: Any) -> dh.Task:
 
 
 def test_a_progress_callback_that_waits_blocks_no_other_thread() -> None:
-    begun, go_on = threading.Event(), threading.Event()
+    begun, resume = threading.Event(), threading.Event()
 
     def wait(done: int, total: int) -> None:
         begun.set()
-        assert go_on.wait(60)
+        assert resume.wait(60)
 
     with ThreadPoolExecutor(2) as pool:
         waiting = pool.submit(dh.evaluate, small_task(0, progress=wait))
@@ -64,7 +64,7 @@ def test_a_progress_callback_that_waits_blocks_no_other_thread() -> None:
         try:
             other.result(timeout=30)
         finally:
-            go_on.set()
+            resume.set()
         assert str(waiting.result()) == str(dh.evaluate(small_task(0)))
 
 
@@ -81,9 +81,9 @@ def test_the_only_worker_of_an_executor_may_evaluate_another_task() -> None:
         return str(dh.evaluate(small_task(1)))
 
     def first() -> None:
-        found.append(str(dh.evaluate(small_task(0, executor=pool))))
+        results.append(str(dh.evaluate(small_task(0, executor=pool))))
 
-    found: list[str] = []
+    results: list[str] = []
     pool = Starting(1)
     other = ThreadPoolExecutor.submit(pool, second)
     caller = threading.Thread(target=first)
@@ -92,7 +92,7 @@ def test_the_only_worker_of_an_executor_may_evaluate_another_task() -> None:
     waits = caller.is_alive()
     pool.shutdown(cancel_futures=True)  # which would end the wait
     assert not waits, "the executor and the task wait for each other"
-    assert (found, other.result()) == ([str(dh.evaluate(small_task(0)))], str(dh.evaluate(small_task(1))))
+    assert (results, other.result()) == ([str(dh.evaluate(small_task(0)))], str(dh.evaluate(small_task(1))))
 
 
 def in_a_fork(work: Callable[[], object], seconds: float = 30) -> int:
@@ -119,19 +119,19 @@ def in_a_fork(work: Callable[[], object], seconds: float = 30) -> int:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this needs a system that forks")
 def test_a_process_that_is_forked_while_another_thread_counts_can_count() -> None:
     same, other = str(dh.evaluate(small_task(0))), str(dh.evaluate(small_task(1)))
-    counting, go_on = threading.Event(), threading.Event()
-    task = small_task(0, progress=lambda done, total: (counting.set(), go_on.wait(60)))
+    counting, resume = threading.Event(), threading.Event()
+    task = small_task(0, progress=lambda done, total: (counting.set(), resume.wait(60)))
     thread = threading.Thread(target=lambda: task.profile)
     thread.start()
     assert counting.wait(60)
 
     def work() -> None:
-        go_on.set()
+        resume.set()
         assert str(dh.evaluate(task)) == same
         assert str(dh.evaluate(small_task(1))) == other
 
     status = in_a_fork(work)
-    go_on.set()
+    resume.set()
     thread.join()
     assert status == 0
 

@@ -53,18 +53,18 @@ def main(
     if everything and (form or measure):
         raise click.UsageError("--form and --measure belong to a NAME")
     try:
-        found: list[Any] = (
+        result: list[Any] = (
             [survey(**sizes)]
             if everything
             else [audit_row(locate(name, form), measure=measure, **sizes) for name in names]
         )
     except (InputError, MissingPackageError) as error:
         raise click.UsageError(str(error)) from None
-    for each in found:
-        click.echo((each.to_markdown() if markdown else each.to_text()).rstrip())
+    for one in result:
+        click.echo((one.to_markdown() if markdown else one.to_text()).rstrip())
     if out is not None:
-        out.write_text(found[0].to_json() if len(found) == 1 else f"[{', '.join(each.to_json() for each in found)}]\n")
-    sys.exit(not all(each.passes() for each in found))
+        out.write_text(result[0].to_json() if len(result) == 1 else f"[{', '.join(one.to_json() for one in result)}]\n")
+    sys.exit(not all(one.passes() for one in result))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.evaluators.audit import EvaluatorAudit, EvaluatorSurvey, audit_evaluator
 from benchmarks.evaluators.bench import Evaluator
-from deadheat.engine.task import Task
+from deadheat import from_scores
 from deadheat.errors import InvalidValueError, MissingPackageError
 from deadheat.reports.evaluating import evaluate
 from deadheat.support.arrays import Array
@@ -91,19 +91,19 @@ def survey(**options: Any) -> EvaluatorSurvey:
 
 
 def _attribute(module: str, path: str) -> Any:
-    """What a module has under a name, with dots for what is inside."""
+    """Return what a module has under a name, with dots for what is inside."""
     try:
-        found: Any = importlib.import_module(module)
+        result: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
         rule = f"must be in a module that is there, but there is no {error.name!r}"
         raise InvalidValueError("evaluator", rule) from None
     for part in path.split("."):
-        if not hasattr(found, part):
+        if not hasattr(result, part):
             raise InvalidValueError("evaluator", f"must name what is there, but {module} has no {path!r}")
-        found = getattr(found, part)
-    if not callable(found):
+        result = getattr(result, part)
+    if not callable(result):
         raise InvalidValueError("evaluator", f"must be callable, but {module}:{path} is not")
-    return found
+    return result
 
 
 _module = importlib.import_module  # `locate` and `survey` know whether it is installed
@@ -135,8 +135,8 @@ def _pytorch_metric_learning(embeddings: Array, labels: Array, metric: str, k: s
 def _copairs(embeddings: Array, labels: Array) -> float:
     metadata = _module("pandas").DataFrame({"label": labels})
     rules = {"pos_sameby": ["label"], "pos_diffby": [], "neg_sameby": [], "neg_diffby": ["label"]}
-    found = _module("copairs.map").average_precision(metadata, embeddings, **rules, progress_bar=False)
-    return float(found["average_precision"].mean())
+    result = _module("copairs.map").average_precision(metadata, embeddings, **rules, progress_bar=False)
+    return float(result["average_precision"].mean())
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -159,7 +159,7 @@ def _run(scores: Array) -> dict[str, dict[str, float]]:
 
 
 def _qrels(relevant: Array) -> dict[str, dict[str, int]]:
-    """What is relevant, as judgements; what is not is not listed."""
+    """Return what is relevant, as judgements; what is not is not listed."""
     items = _ids("d", relevant.shape[1])
     rows = zip(_ids("q", len(relevant)), relevant, strict=True)
     return {query: {items[item]: 1 for item in np.flatnonzero(row)} for query, row in rows}
@@ -206,7 +206,7 @@ def _tie_aware(scores: Array, relevant: Array, value: str) -> float:
 
 
 def _deadheat(scores: Array, relevant: Array, value: str) -> float:
-    return float(getattr(evaluate(Task.from_scores(scores, relevant), "mAP")["mAP"], value))
+    return float(getattr(evaluate(from_scores(scores, relevant), "mAP")["mAP"], value))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -298,9 +298,9 @@ _ROWS = (
             'trm.evaluate(metrics=["map"], k_list=[n]): expected', _TIE_AWARE, partial(_tie_aware, value="expected")),
     Adapter("tie-aware-retrieval-metrics:map-minimum", "tie-aware-retrieval-metrics", "scores",
             'trm.evaluate(metrics=["map"], k_list=[n]): minimum', _TIE_AWARE, partial(_tie_aware, value="minimum")),
-    Adapter("deadheat:map", "deadheat", "scores", 'evaluate(Task.from_scores(...), "mAP"): lower', _OWN,
+    Adapter("deadheat:map", "deadheat", "scores", 'evaluate(from_scores(...), "mAP"): lower', _OWN,
             partial(_deadheat, value="lower")),
-    Adapter("deadheat:map-expected", "deadheat", "scores", 'evaluate(Task.from_scores(...), "mAP"): expected', _OWN,
+    Adapter("deadheat:map-expected", "deadheat", "scores", 'evaluate(from_scores(...), "mAP"): expected', _OWN,
             partial(_deadheat, value="expected")),
     Adapter("mteb:mrr@10", "mteb", "candidates", "retrieval_metrics.mrr(qrels, results, [10])",
             "the benchmark's MRR of retrieval and reranking", _mteb),

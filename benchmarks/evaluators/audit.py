@@ -110,7 +110,7 @@ def audit_evaluator(
     bench = Bench(fn, form, asked, np.repeat(np.arange(n_classes), class_size), seed)
     bench.define(_without_ties(bench))
     empty = checks.empty_system(bench, draws)
-    found = [
+    result = [
         _definition(bench, None if asked is None else asked.name),
         *checks.findings_of_empty(bench, empty),
         *(finding for check in checks.CHECKS for finding in check(bench)),
@@ -120,7 +120,7 @@ def audit_evaluator(
         form=form,
         version=version,
         definitions=tuple(map(str, bench.definitions)),
-        findings=most_serious_first(found),
+        findings=most_serious_first(result),
         observations=tuple(bench.seen),
         empty=empty,
         n_samples=len(bench.labels),
@@ -138,7 +138,7 @@ def _without_ties(bench: Bench) -> Iterator[cases.Case]:
 
 
 def _definition(bench: Bench, asked: str | None) -> Finding:
-    """What the function agrees with where nothing ties."""
+    """Return what the function agrees with where nothing ties."""
     agree, n = list(map(str, bench.definitions)), len(bench.tried)
     if bench.definitions:
         severity, what, advice = "note", f"it agrees with {' and '.join(agree)}", ""
@@ -153,10 +153,10 @@ def _definition(bench: Bench, asked: str | None) -> Finding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EvaluatorAudit(Audited):
-    """What an audit says of an evaluator.
+    """The result of the audit of an evaluator.
 
     Values are as the evaluator gave them, fractions mostly. Printing shows the verdict, what a system that knows
-    nothing gets, in per cent, and then the findings.
+    nothing has, in per cent, and then the findings.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class EvaluatorAudit(Audited):
 
     @property
     def ties(self) -> str:
-        """What ties count as: a bound, the expectation, neither of these, or "by order"."""
+        """The value under ties: a bound, the expectation, neither of these, or "by order"."""
         return self.empty.verdict
 
     @property
@@ -199,7 +199,7 @@ class EvaluatorAudit(Audited):
 
     @property
     def truth(self) -> Triple[float]:
-        """What is possible for a system that knows nothing; NaN where it is not known what is computed."""
+        """The best score of a system that knows nothing; NaN where the computed measure is unknown."""
         return self.empty.truth or Triple(math.nan, math.nan, math.nan)
 
     def about(self) -> str:
@@ -209,7 +209,7 @@ class EvaluatorAudit(Audited):
         return "; ".join([f"{self.name}{version} computes {computes}, by {tried}", *self.unknown])
 
     def panels(self) -> list[Panel]:
-        """What an empty system scores in each order, in per cent."""
+        """Return what an empty system scores in each order, in per cent."""
         values = {name: each.value for name, each in self.empty.by_order.items()}
         values |= {f"possible: {name}": value for name, value in self.truth._asdict().items()}
         title = f"a system that knows nothing, {self.n_samples} samples"
@@ -217,10 +217,10 @@ class EvaluatorAudit(Audited):
                       "each", key="")]  # fmt: skip
 
     def facts(self) -> dict[str, Any]:
-        """What was evaluated, and every input with its answer, as plain Python values that JSON can hold."""
+        """Return what was evaluated, and every input with its answer, as plain Python values that JSON can hold."""
         return {
             "evaluator": self.name,
-            **self.facts_of("version", "form", "definitions", "ties"),
+            **self._facts_of("version", "form", "definitions", "ties"),
             "passes": self.passes(),
             "empty_system": {
                 "samples": self.n_samples,
@@ -236,7 +236,7 @@ class EvaluatorAudit(Audited):
 
 @dataclass(frozen=True, eq=False)
 class EvaluatorSurvey(Answer):
-    """Several evaluators side by side: a row each, of what a system that knows nothing gets from it.
+    """Several evaluators side by side: a row each, of the score of a system that knows nothing.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ class EvaluatorSurvey(Answer):
     missing: tuple[str, ...] = ()
 
     def passes(self) -> bool:
-        """Whether nothing serious was found anywhere."""
+        """Return whether nothing serious was found anywhere."""
         return all(each.passes() for each in self.audits)
 
     def panels(self) -> list[Panel]:
@@ -279,7 +279,7 @@ class EvaluatorSurvey(Answer):
         ], "each", key="")]  # fmt: skip
 
     def notes(self) -> list[str]:
-        """What the columns are, and who is missing."""
+        """Return what the columns are, and who is missing."""
         sizes = ", ".join(sorted({f"{each.n_samples}" for each in self.audits}))
         about = f"A system that knows nothing: every item ties with every other ({sizes} samples); values in per cent."
         counts = f"{', '.join(SEVERITIES)}: how many findings of an audit, see `python -m benchmarks.evaluators NAME`."

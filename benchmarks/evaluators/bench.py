@@ -57,7 +57,7 @@ class Observation(NamedTuple):
 
     @property
     def impossible(self) -> bool:
-        """Whether no way to break the ties gives this value."""
+        """True if no way to break the ties gives this value."""
         if self.truth is None or math.isnan(self.value) or math.isnan(self.truth.lower):
             return False
         return not possible(self.truth, self.value)
@@ -69,7 +69,7 @@ class Observation(NamedTuple):
 
 
 class EmptySystem(NamedTuple):
-    """What a system that knows nothing gets: its value in some orders of the samples, and what is possible.
+    """The score of a system that knows nothing: its value in some orders of the samples, and what is possible.
 
     `few_levels` is another system, of which only some scores tie.
     """
@@ -86,17 +86,17 @@ class EmptySystem(NamedTuple):
 
     @property
     def sigmas(self) -> float:
-        """How many standard deviations of random rankings that is above their expectation."""
+        """The distance to the expectation of random rankings, in their standard deviations."""
         if self.truth is None or not self.deviation > 0:
             return math.nan
         return (self.highest.value - self.truth.expected) / self.deviation
 
     @property
     def verdict(self) -> str:
-        """What the function makes of ties, in a few words."""
+        """The treatment of ties, in a few words."""
         if math.isnan(self.highest.value):
             return "no value"
-        if spread(self.by_order.values()) > SAME:
+        if widest(self.by_order.values()) > SAME:
             return "by order"
         if self.truth is None or self.few_levels.truth is None:
             return "not by order"
@@ -119,16 +119,16 @@ class Bench:
 
     def define(self, cases: Iterable[Case]) -> None:
         """Find what the function computes from its answers to cases without ties."""
-        found = self.tried
+        result = self.tried
         answers = [self.call(case) for case in cases]
         for case, value, *_ in answers:  # those that give the value; in a reading with a few ties here, up to these
-            truths = [(definition, definition.truth(case)) for definition in found]
-            found = [each for each, truth in truths if truth.upper - truth.lower < _NARROW and possible(truth, value)]
-        self.definitions = found
-        self.seen += [answer._replace(truth=span(found, answer.case)) for answer in answers]
+            truths = [(definition, definition.truth(case)) for definition in result]
+            result = [each for each, truth in truths if truth.upper - truth.lower < _NARROW and possible(truth, value)]
+        self.definitions = result
+        self.seen += [answer._replace(truth=span(result, answer.case)) for answer in answers]
 
     def see(self, case: Case, *, ranged: bool = True) -> Observation:
-        """Call and write the answer down; what is possible is left open where another check compares the value."""
+        """Call and write the answer down; the possible values are unknown where another check compares the value."""
         observation = self.call(case)._replace(truth=span(self.definitions, case) if ranged else None)
         self.seen.append(observation)
         return observation
@@ -147,7 +147,7 @@ class Bench:
 
     @property
     def scale(self) -> float:
-        """What 1 is in the values of the function: 100 if they are in per cent."""
+        """The unit of the values of the function: 100 if they are in per cent."""
         return self.definitions[0].convention.scale if self.definitions else 1.0
 
     def per_cent(self, value: float, digits: int = 2) -> str:
@@ -155,9 +155,9 @@ class Bench:
         return f"{100 * value / self.scale:.{digits}f} %"
 
 
-def spread(found: Iterable[Observation]) -> float:
+def widest(outcomes: Iterable[Observation]) -> float:
     """The largest difference of values; 0 if there are none."""
-    values = [each.value for each in found if not math.isnan(each.value)]
+    values = [each.value for each in outcomes if not math.isnan(each.value)]
     return max(values) - min(values) if values else 0.0
 
 
@@ -180,7 +180,7 @@ def _number(value: Any) -> float:
 
 
 class Reading(NamedTuple):
-    """How arguments become rankings."""
+    """Conversions of arguments to rankings."""
 
     name: str
     profile: Callable[[Array, Array], TieProfile]
@@ -188,7 +188,7 @@ class Reading(NamedTuple):
 
 
 class Convention(NamedTuple):
-    """How the values of queries become one number."""
+    """Ways to average the values of queries."""
 
     name: str
     scale: float = 1.0
@@ -196,7 +196,7 @@ class Convention(NamedTuple):
     over_what_fits: bool = False  # mAP@k divided by the relevant items that fit into k ranks: R / min(R, k) times it
 
     def fits(self, measure: Measure, reading: Reading) -> bool:
-        """Whether it makes a difference to a measure."""
+        """Return whether it makes a difference to a measure."""
         cut_average_precision = measure.row.name == "mAP" and measure.cutoff is not None
         return (reading.of_classes or not self.of_classes) and (cut_average_precision or not self.over_what_fits)
 
@@ -224,17 +224,17 @@ class Definition:
         return self.convention.scale * math.sqrt(math.fsum(np.square(terms)))
 
     def _terms(self, case: Case, values: Float64) -> Float64:
-        """What each query that has a value adds to the mean."""
+        """Return what each query that has a value adds to the mean."""
         n_relevant = ranked(self.reading, case).n_relevant
-        asking = n_relevant > 0
+        with_relevant = n_relevant > 0
         if self.convention.over_what_fits:
             values = values * (n_relevant / np.maximum(1, np.minimum(n_relevant, self.measure.limit)))
         if self.convention.of_classes:
             _, codes = np.unique(case.second, return_inverse=True)
-            sizes = np.bincount(codes[asking], minlength=int(codes.max()) + 1)
-            weights = asking / np.maximum(1, sizes[codes]) / np.maximum(1, np.count_nonzero(sizes))
+            sizes = np.bincount(codes[with_relevant], minlength=int(codes.max()) + 1)
+            weights = with_relevant / np.maximum(1, sizes[codes]) / np.maximum(1, np.count_nonzero(sizes))
         else:
-            weights = asking / np.maximum(1, np.count_nonzero(asking))
+            weights = with_relevant / np.maximum(1, np.count_nonzero(with_relevant))
         terms = values * weights
         return np.asarray(terms[~np.isnan(terms)])
 
@@ -250,20 +250,20 @@ def candidates(form: str, asked: Measure | None, n_items: int) -> Iterator[Defin
 
 
 def possible(truth: Triple[float], value: float) -> bool:
-    """Whether some way to break the ties gives a value."""
+    """Return whether some way to break the ties gives a value."""
     return truth.lower - slack(value) <= value <= truth.upper + slack(value)
 
 
 def slack(value: float) -> float:
-    """How far a value may be from the number that it stands for: half of its last decimal if it has five at most."""
+    """Return the rounding error of a value: half of its last decimal if it has five at most."""
     return 0.5 * 10.0**-_DECIMALS + 1e-12 if value == round(value, _DECIMALS) else SAME
 
 
-def span(found: Sequence[Definition], case: Case) -> Triple[float] | None:
+def span(outcomes: Sequence[Definition], case: Case) -> Triple[float] | None:
     """The possible values of a case under any of some definitions, and what the first expects; None without one."""
-    if not found:
+    if not outcomes:
         return None
-    truths = [definition.truth(case) for definition in found]
+    truths = [definition.truth(case) for definition in outcomes]
     return Triple(min(each.lower for each in truths), truths[0].expected, max(each.upper for each in truths))
 
 

@@ -87,7 +87,7 @@ class Scored:
         return Case(name, rows[square][others].reshape(shape), self.relevant(labels)[square][others].reshape(shape))
 
     def relevant(self, labels: Array) -> Array:
-        """What each sample asks for, as a square: its class."""
+        """Return what each sample asks for, as a square: its class."""
         return np.asarray(labels[:, None] == labels)
 
     def distinct(self, labels: Int64, seed: int) -> Array:
@@ -163,11 +163,11 @@ def same_relevant(n: int, n_relevant: int, *, first: bool) -> Case:
 
 def _round_robin(n: int, seed: int) -> Array:
     """A symmetric square of levels in which no row has one twice, but on the diagonal: the rounds of a tournament."""
-    rounds = n - 1 + n % 2  # an odd number; with n even, the last player meets whoever would meet himself
-    place = np.arange(n)
-    table = (place[:, None] + place) % rounds
+    rounds = n - 1 + n % 2  # an odd number; with n even, the last player meets the one that would meet itself
+    at = np.arange(n)
+    table = (at[:, None] + at) % rounds
     if n % 2 == 0:
-        table[-1] = table[:, -1] = 2 * place % rounds
+        table[-1] = table[:, -1] = 2 * at % rounds
     rng = np.random.default_rng([seed, 8])
     who, levels = rng.permutation(n), rng.permutation(rounds)
     return np.asarray(levels[table][np.ix_(who, who)], dtype=np.float64)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.evaluators import cases
-from benchmarks.evaluators.bench import SAME, Bench, EmptySystem, Observation, span, spread
+from benchmarks.evaluators.bench import SAME, Bench, EmptySystem, Observation, span, widest
 from benchmarks.evaluators.cases import Case
 from deadheat.analyses.exploit import exploit
 from deadheat.engine.task import Task
@@ -41,19 +41,19 @@ def empty_system(bench: Bench, draws: int) -> EmptySystem:
     """Call the function with a system that knows nothing, in some orders."""
     labels, maker = bench.labels, bench.maker
     rows = maker.empty(labels)
-    found = {
+    result = {
         name: bench.see(maker.case(f"{maker.empty_name}, {name}", rows, labels, order))
         for name, order in cases.orders(labels, draws, bench.seed).items()
     }
-    first = next(iter(found.values()))
+    first = next(iter(result.values()))
     deviation = bench.definitions[0].deviation(first.case) if bench.definitions else math.nan
     small = cases.small_labels()
     levels = bench.see(maker.case("few levels", maker.coarse(small, bench.seed), small))
-    return EmptySystem(found, first.truth, deviation, levels)
+    return EmptySystem(result, first.truth, deviation, levels)
 
 
 def findings_of_empty(bench: Bench, empty: EmptySystem) -> Iterator[Finding]:
-    """What an empty system gains, and what the function makes of ties."""
+    """Return what an empty system gains, and what the function makes of ties."""
     name, best = bench.maker.empty_name, empty.highest
     figures: dict[str, Any] = {
         "values": {name: each.value for name, each in empty.by_order.items()},
@@ -82,15 +82,15 @@ def findings_of_empty(bench: Bench, empty: EmptySystem) -> Iterator[Finding]:
 
 
 def without_ties(bench: Bench) -> Iterator[Finding]:
-    """Whether order matters even where nothing ties."""
+    """Return whether order matters even where nothing ties."""
     labels, maker = cases.small_labels(), bench.maker
     rows = maker.distinct(labels, bench.seed)
     as_made = np.arange(len(labels))
     orders = {"as made": as_made, "reversed": as_made[::-1]} | cases.orders(labels, 1, bench.seed)
-    found = [bench.see(maker.case(f"no ties, {name}", rows, labels, order)) for name, order in orders.items()]
-    if spread(found) > SAME:
-        sentence = f"Without any tie, the order of the samples moves the value by {bench.per_cent(spread(found))}."
-        figures = {"values": {each.case.name: each.value for each in found}}
+    result = [bench.see(maker.case(f"no ties, {name}", rows, labels, order)) for name, order in orders.items()]
+    if widest(result) > SAME:
+        sentence = f"Without any tie, the order of the samples moves the value by {bench.per_cent(widest(result))}."
+        figures = {"values": {each.case.name: each.value for each in result}}
         advice = "Look at how labels follow their samples."
         yield Finding("sample order without ties", "serious", sentence, figures, advice)
 
@@ -105,8 +105,8 @@ def with_ties(bench: Bench) -> Iterator[Finding]:
         name: [bench.see(maker.case(f"{name}, {order}", rows, labels, orders[order])) for order in orders]
         for name, (rows, orders) in groups.items()
     }
-    figures = {name: {_order_of(each): each.value for each in found} for name, found in moved.items()}
-    wide = {name: spread(found) for name, found in moved.items() if spread(found) > SAME}
+    figures = {name: {_order_of(each): each.value for each in outcomes} for name, outcomes in moved.items()}
+    wide = {name: widest(outcomes) for name, outcomes in moved.items() if widest(outcomes) > SAME}
     if wide:
         parts = " and ".join(f"{bench.per_cent(width)} ({name})" for name, width in wide.items())
         sentence = f"The order of the samples moves the value by {parts}."
@@ -117,13 +117,13 @@ def with_ties(bench: Bench) -> Iterator[Finding]:
 
 
 def by_place(bench: Bench) -> Iterator[Finding]:
-    """What the place in the list, and an id that follows it, gains where all scores are equal."""
+    """Return what the place in the list, and an id that follows it, gains where all scores are equal."""
     if bench.form == "embeddings":
         return
     n = len(bench.labels)
     n_relevant = 1 if bench.form == "candidates" else int(np.count_nonzero(bench.labels == 0))
     first, last = (bench.see(cases.same_relevant(n, n_relevant, first=first)) for first in (True, False))
-    if spread((first, last)) > SAME:
+    if widest((first, last)) > SAME:
         sentence = (
             f"With all scores zero, a query with {count(n_relevant, 'relevant item', 'relevant items')} in {n} scores "
             f"{bench.per_cent(first.value)} if that comes first in the list and {bench.per_cent(last.value)} if last."
@@ -137,10 +137,10 @@ def _adversarial(bench: Bench, rows: Array, labels: Int64) -> dict[str, Int64]:
         return {}
     definition = bench.definitions[0]
     distance: Any = definition.reading.name.partition(",")[0]
-    found = exploit(
+    result = exploit(
         Task(rows, labels, distance=distance, threads=1), measure=definition.measure.name, draws=1, searches=2
     )
-    return {"made for a low value": found.lowest.order, "made for a high value": found.highest.order}
+    return {"made for a low value": result.lowest.order, "made for a high value": result.highest.order}
 
 
 def _order_of(observation: Observation) -> str:
@@ -153,14 +153,14 @@ def _order_of(observation: Observation) -> str:
 
 
 def same_numbers(bench: Bench) -> Iterator[Finding]:
-    """What should change nothing: the same labels under other names, the same numbers in other types and scales."""
+    """Return inputs that change nothing: the same labels under other names, numbers in other types and scales."""
     labels, maker = cases.small_labels(), bench.maker
     plain = maker.case("no ties", maker.distinct(labels, bench.seed), labels)
     before = bench.call(plain).value
 
     def unmoved(tried: Iterable[Case], name: str, advice: str, severity: str = "serious") -> Iterator[Finding]:
         """A finding if a case moves the value; NaN moves nothing here, as it has a finding of its own."""
-        moved = [found for case in tried if abs((found := bench.see(case, ranged=False)).value - before) > SAME]
+        moved = [result for case in tried if abs((result := bench.see(case, ranged=False)).value - before) > SAME]
         if moved:
             values = ", ".join(f"{each.case.name}: {bench.per_cent(each.value, 4)}" for each in moved)
             figures = {"before": before} | {each.case.name: each.value for each in moved}
@@ -214,23 +214,23 @@ def nothing_to_find(bench: Bench) -> Iterator[Finding]:
         yield from _convention(bench, alone, len(labels))
     singletons = np.arange(len(labels))
     none = bench.maker.case("no query with a relevant item", bench.maker.distinct(singletons, bench.seed), singletons)
-    found = bench.call(alone if bench.form == "query" else none)
-    if not math.isnan(found.value):
-        sentence = f"With nothing to find anywhere, the value is {bench.per_cent(found.value)}, as if it were defined."
-        yield Finding("undefined value", "warning", sentence, {"value": found.value}, "Return NaN, or raise.")
+    result = bench.call(alone if bench.form == "query" else none)
+    if not math.isnan(result.value):
+        sentence = f"With nothing to find anywhere, the value is {bench.per_cent(result.value)}, as if it were defined."
+        yield Finding("undefined value", "warning", sentence, {"value": result.value}, "Return NaN, or raise.")
 
 
 def _convention(bench: Bench, case: Case, n: int) -> Iterator[Finding]:
-    """What a single query without a relevant item does to the mean."""
-    name, found = "query without relevant items", bench.call(case)
-    if found.error is not None or math.isnan(found.value):
-        yield Finding(name, "note", f"One such query: {found.error or 'NaN'}.")
+    """Return what a single query without a relevant item does to the mean."""
+    name, result = "query without relevant items", bench.call(case)
+    if result.error is not None or math.isnan(result.value):
+        yield Finding(name, "note", f"One such query: {result.error or 'NaN'}.")
     elif bench.definitions:
         left_out = bench.definitions[0].truth(case).expected
         rest = left_out * (n - 1) / n
         counted = {"is excluded": left_out, "counts as 0": rest, "counts as 1": rest + bench.scale / n}
-        close = (name for name, expected in counted.items() if abs(found.value - expected) <= SAME)
-        how, figures = next(close, "changes the mean"), {"value": found.value} | counted
+        close = (name for name, expected in counted.items() if abs(result.value - expected) <= SAME)
+        how, figures = next(close, "changes the mean"), {"value": result.value} | counted
         severity, advice = "warning", "Exclude such queries and report how many there are."
         if how == "is excluded":
             severity, advice = "note", ""
@@ -258,12 +258,12 @@ def repeated(bench: Bench) -> Iterator[Finding]:
             two = bench.call(case)
         if not _same(one, two):
             sentence = f"One thread gave {one.value!r}, two gave {two.value!r}."
-            severity, figures = "serious" if spread((one, two)) > SAME else "note", {"values": [one.value, two.value]}
+            severity, figures = "serious" if widest((one, two)) > SAME else "note", {"values": [one.value, two.value]}
             yield Finding("threads", severity, sentence, figures, "Do not decide ties by rounded products.")
 
 
 def arguments(bench: Bench) -> Iterator[Finding]:
-    """Whether any call so far has written into what it was given."""
+    """Return whether any call so far has written into what it was given."""
     wrote = [each.case.name for each in bench.seen if each.wrote]
     if wrote:
         sentence = "It writes into the arrays that it is given, so that a second call sees others."
@@ -275,7 +275,7 @@ def _same(one: Observation, other: Observation) -> bool:
 
 
 def thread_control() -> bool:
-    """Whether threads of libraries can be limited in this process."""
+    """Return whether threads of libraries can be limited in this process."""
     return find_spec("threadpoolctl") is not None
 
 
@@ -300,41 +300,41 @@ def threads(n: int) -> Iterator[None]:
 
 def out_of_range(bench: Bench) -> Iterator[Finding]:
     """Values that no way to break the ties gives."""
-    found = [(each, each.truth) for each in bench.seen if each.truth is not None and each.impossible]
-    if not found:
+    result = [(each, each.truth) for each in bench.seen if each.truth is not None and each.impossible]
+    if not result:
         return
-    worst, truth = max(found, key=lambda pair: max(pair[1].lower - pair[0].value, pair[0].value - pair[1].upper))
-    others = count(len(found) - 1, "other input is", "other inputs are")
-    more = f" ({others} out of range too)" if len(found) > 1 else ""
+    worst, truth = max(result, key=lambda pair: max(pair[1].lower - pair[0].value, pair[0].value - pair[1].upper))
+    others = count(len(result) - 1, "other input is", "other inputs are")
+    more = f" ({others} out of range too)" if len(result) > 1 else ""
     sentence = (
         f"{worst.case.name!r} gives {bench.per_cent(worst.value, 4)}, but every way to break its ties lies in "
         f"[{bench.per_cent(truth.lower, 4)}, {bench.per_cent(truth.upper, 4)}]{more}."
     )
-    figures = {"inputs": [each.to_dict() for each, _ in found]}
+    figures = {"inputs": [each.to_dict() for each, _ in result]}
     yield Finding("out of range", "serious", sentence, figures, "Compare the definition with reproduce.reference.")
 
 
 def errors(bench: Bench) -> Iterator[Finding]:
     """Inputs that raise; serious if any evaluator should take one of them."""
     for severity, common in (("serious", True), ("note", False)):
-        found = [each for each in bench.seen if each.error is not None and each.case.common is common]
-        if found:
-            figures = {each.case.name: each.error for each in found}
-            error = " ".join(str(found[0].error).split())
-            sentence = f"It raises on {_listed(found)}: {error[:120]}{'...' if len(error) > 120 else '.'}"
+        result = [each for each in bench.seen if each.error is not None and each.case.common is common]
+        if result:
+            figures = {each.case.name: each.error for each in result}
+            error = " ".join(str(result[0].error).split())
+            sentence = f"It raises on {_listed(result)}: {error[:120]}{'...' if len(error) > 120 else '.'}"
             yield Finding("error", severity, sentence, figures, "Take such input, or refuse it in one clear line.")
 
 
 def not_a_number(bench: Bench) -> Iterator[Finding]:
     """Inputs whose value is defined, and for which NaN comes back."""
-    found = [each for each in bench.seen if each.error is None and math.isnan(each.value)]
-    if found:
-        figures = {"inputs": [each.case.name for each in found]}
-        yield Finding("NaN", "serious", f"It gives NaN for {_listed(found)}.", figures, "These values are defined.")
+    result = [each for each in bench.seen if each.error is None and math.isnan(each.value)]
+    if result:
+        figures = {"inputs": [each.case.name for each in result]}
+        yield Finding("NaN", "serious", f"It gives NaN for {_listed(result)}.", figures, "These values are defined.")
 
 
-def _listed(found: Sequence[Observation]) -> str:
-    names = [each.case.name for each in found]
+def _listed(outcomes: Sequence[Observation]) -> str:
+    names = [each.case.name for each in outcomes]
     rest = len(names) - _SHOWN
     return "; ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 

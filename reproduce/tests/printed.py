@@ -1,4 +1,4 @@
-"""What small runs of the studies print and draw, for comparison with ``printed.json``.
+"""Output and pictures of small runs of the studies, for comparison with ``printed.json``.
 
 Input: the name of a run. Output: a dictionary of its conclusion, findings, texts, tables and pictures, with numbers as
 printed. Everything that depends on a clock, a processor, fonts or PyTorch is replaced. ``python -m

@@ -38,13 +38,13 @@ def neighbours(word, kind, alphabet):
 
 def distances_from(word, kind, alphabet, longest):
     """Breadth first through all words up to a length: the least number of edits, by what an edit is."""
-    found, front = {word: 0}, [word]
+    result, front = {word: 0}, [word]
     for old in front:
         for new in neighbours(old, kind, alphabet):
-            if len(new) <= longest and new not in found:
-                found[new] = found[old] + 1
+            if len(new) <= longest and new not in result:
+                result[new] = result[old] + 1
                 front.append(new)
-    return found
+    return result
 
 
 def osa(left, right):
@@ -118,11 +118,11 @@ def test_the_type_holds_the_greatest_distance(length, kind, dtype):
 @pytest.mark.parametrize("kind", KINDS)
 def test_normalized_is_the_nearest_float_to_the_quotient(kind):
     words = ["", "a", "form", "from", "forms", "reform", "reformation", "inform", "performances"]
-    distances, found = edit_distances(words, kind=kind), edit_distances(words, kind=kind, normalized=True)
-    assert found.dtype == np.float64
-    for i, j in np.ndindex(found.shape):
+    distances, result = edit_distances(words, kind=kind), edit_distances(words, kind=kind, normalized=True)
+    assert result.dtype == np.float64
+    for i, j in np.ndindex(result.shape):
         greatest = (sum if kind == "indel" else max)([len(words[i]), len(words[j])])
-        assert found[i, j] == (float(Fraction(int(distances[i, j]), greatest)) if greatest else 0)
+        assert result[i, j] == (float(Fraction(int(distances[i, j]), greatest)) if greatest else 0)
 
 
 REFUSED = [  # a function, what it is given, and for each change of that the words of the message

@@ -40,15 +40,15 @@ def gaps(measure: str = "mAP") -> dict[str, GeneralizationGap]:
 
 
 def test_coefficients_are_those_of_expected_values() -> None:
-    found = model_correlation(PLAIN, dict(reversed(INSIDE.items())), measure="AP")
-    assert found.models == tuple(MODELS)
+    result = model_correlation(PLAIN, dict(reversed(INSIDE.items())), measure="AP")
+    assert result.models == tuple(MODELS)
     values = [[reports[name]["mAP"].expected for name in MODELS] for reports in (PLAIN, INSIDE)]
-    assert found.pearson == pytest.approx(np.corrcoef(*values)[0, 1], rel=1e-12)
+    assert result.pearson == pytest.approx(np.corrcoef(*values)[0, 1], rel=1e-12)
     assert [len(set(each)) for each in values] == [6, 6], "no equal values, so that rho is Pearson's r of ranks"
-    assert found.spearman == pytest.approx(np.corrcoef(*np.argsort(np.argsort(values)))[0, 1], rel=1e-12)
-    assert found.names == ("mAP, plain", "mAP in groups of 4")
-    z, reach = math.atanh(found.pearson), 1.959963984540054 / math.sqrt(3)
-    assert found.pearson_interval() == pytest.approx((math.tanh(z - reach), math.tanh(z + reach)), rel=1e-12)
+    assert result.spearman == pytest.approx(np.corrcoef(*np.argsort(np.argsort(values)))[0, 1], rel=1e-12)
+    assert result.names == ("mAP, plain", "mAP in groups of 4")
+    z, bound = math.atanh(result.pearson), 1.959963984540054 / math.sqrt(3)
+    assert result.pearson_interval() == pytest.approx((math.tanh(z - bound), math.tanh(z + bound)), rel=1e-12)
     three, four = (
         model_correlation(*({name: reports[name] for name in list(MODELS)[:n]} for reports in (PLAIN, INSIDE)),
                           measure="AP") for n in (3, 4)
@@ -58,17 +58,17 @@ def test_coefficients_are_those_of_expected_values() -> None:
     assert (said in str(three), said in str(four)) == (False, True)
     assert math.atanh(four.pearson_interval()[1]) == pytest.approx(math.atanh(four.pearson) + 1.959963984540054)
     for end in ("lower", "expected", "upper"):
-        np.testing.assert_array_equal(getattr(found.first, end), [getattr(PLAIN[name]["mAP"], end) for name in MODELS])
+        np.testing.assert_array_equal(getattr(result.first, end), [getattr(PLAIN[name]["mAP"], end) for name in MODELS])
 
 
 def test_pairs_that_ties_leave_open_are_counted() -> None:
-    found = model_correlation(PLAIN, INSIDE, measure="mAP")
+    result = model_correlation(PLAIN, INSIDE, measure="mAP")
     undecided = 0
     for a, b in combinations(MODELS, 2):
         ends = [(reports[a]["mAP"], reports[b]["mAP"]) for reports in (PLAIN, INSIDE)]
         undecided += any(one.lower < two.upper and two.lower < one.upper for one, two in ends)
-    assert found.n_open == undecided > 0
-    assert f"Ties leave the order of {undecided} pair" in str(found)
+    assert result.n_open == undecided > 0
+    assert f"Ties leave the order of {undecided} pair" in str(result)
 
 
 def test_ranges_that_touch_are_decided() -> None:
@@ -85,9 +85,9 @@ def test_ranges_that_touch_are_decided() -> None:
 
 def test_correlation_under_a_tolerance_and_where_nothing_varies() -> None:
     wide = {name: dh.evaluate(task.replace(ties=Tolerance(0.1))) for name, task in MODELS.items()}
-    found = model_correlation(wide, wide, measure="mAP")
-    np.testing.assert_array_equal(found.shown[0], [report["mAP"].lower for report in wide.values()])
-    assert found.pearson == pytest.approx(1)
+    result = model_correlation(wide, wide, measure="mAP")
+    np.testing.assert_array_equal(result.shown[0], [report["mAP"].lower for report in wide.values()])
+    assert result.pearson == pytest.approx(1)
     flat = model_correlation(dict.fromkeys(MODELS, PLAIN["first 1"]), INSIDE, measure="mAP")
     assert np.isnan([flat.pearson, flat.spearman]).all()
     assert flat.to_dict()["pearson"] is None
@@ -95,15 +95,16 @@ def test_correlation_under_a_tolerance_and_where_nothing_varies() -> None:
 
 
 def test_correlation_as_text_and_json() -> None:
-    found = model_correlation(PLAIN, INSIDE, measure="mAP", names=("all", "groups"))
-    lines, content = found.to_text(digits=1).splitlines(), json.loads(found.to_json())
+    result = model_correlation(PLAIN, INSIDE, measure="mAP", names=("all", "groups"))
+    lines, content = result.to_text(digits=1).splitlines(), json.loads(result.to_json())
     assert lines[0].split() == ["model", "(%)", "all", "groups"]
     shown = [f"{100 * reports['first 1']['mAP'].expected:.1f}" for reports in (PLAIN, INSIDE)]
     assert lines[1].split() == ["first", "1", *shown]
     assert lines[8].split() == ["correlation", "coefficient"]
-    assert lines[9].split()[-1] == f"{found.pearson:.3f}"
-    assert content["model"] == list(MODELS)
-    assert content["second_upper"] == [INSIDE[name]["mAP"].upper for name in MODELS]
+    assert lines[9].split()[-1] == f"{result.pearson:.3f}"
+    assert {name: row["second"]["upper"] for name, row in content["models"].items()} == {
+        name: INSIDE[name]["mAP"].upper for name in MODELS
+    }
 
 
 def test_models_are_sorted_by_their_numbers() -> None:
@@ -123,8 +124,8 @@ def test_models_are_sorted_by_their_numbers() -> None:
 def test_signs_are_those_of_intervals_with_ties() -> None:
     trend = gap_trend(gaps("Hit@1"), {name: number for number, name in enumerate(MODELS)})
     for side in (trend.grouped, trend.plain):
-        found = [gap.interval(confidence_level=0.5) for gap in side]
-        signs = [-1 if each.upper.high < 0 else 1 if each.lower.low > 0 else 0 for each in found]
+        result = [gap.interval(confidence_level=0.5) for gap in side]
+        signs = [-1 if each.upper.high < 0 else 1 if each.lower.low > 0 else 0 for each in result]
         assert trend.signs(side, confidence_level=0.5) == (signs.count(-1), signs.count(1))
     assert sum(trend.signs(trend.plain, confidence_level=0.01)) > 0
 
@@ -193,15 +194,15 @@ def test_models_are_points_with_what_ties_leave_open(ax: Axes) -> None:
     models = {"1": LINE, "2": PLANE, "3": SPACE}
     plain = {name: dh.evaluate(task) for name, task in models.items()}
     inside = {name: dh.grouped(task, group_size=4) for name, task in models.items()}
-    found = model_correlation(plain, inside)
-    assert plots.model_correlation(found, ax=ax) is ax
-    assert ax.get_title() == f"3 models: Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
-    shown = np.column_stack([found.first.expected, found.second.expected])
+    result = model_correlation(plain, inside)
+    assert plots.model_correlation(result, ax=ax) is ax
+    assert ax.get_title() == f"3 models: Pearson's r {result.pearson:.3f}, Spearman's rho {result.spearman:.3f}"
+    shown = np.column_stack([result.first.expected, result.second.expected])
     assert_array_equal(line(ax, "a model").get_xydata(), 100 * shown)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Hit@1, plain (%)", "Hit@1 in groups of 4 (%)")
-    for place, (drawn, each) in enumerate(zip(ax.collections, (found.first, found.second), strict=True)):
-        ends = [[end[place] for end in segment] for segment in segments(drawn)]
-        assert_allclose(ends, 100 * np.stack([each.lower, each.upper], axis=1))
+    for at, (drawn, one) in enumerate(zip(ax.collections, (result.first, result.second), strict=True)):
+        ends = [[end[at] for end in segment] for segment in segments(drawn)]
+        assert_allclose(ends, 100 * np.stack([one.lower, one.upper], axis=1))
 
 
 def test_gaps_are_drawn_with_their_intervals(ax: Axes) -> None:
@@ -215,8 +216,8 @@ def test_gaps_are_drawn_with_their_intervals(ax: Axes) -> None:
     bars = [segments(each) for each in ax.collections]
     for drawn, side in zip(bars, (trend.grouped, trend.plain), strict=True):
         for ends, gap in zip(drawn, side, strict=True):
-            found = gap.interval(confidence_level=0.8)
-            assert_allclose([ends[0][1], ends[1][1]], [100 * found.lower.low, 100 * found.upper.high], atol=1e-9)
+            result = gap.interval(confidence_level=0.8)
+            assert_allclose([ends[0][1], ends[1][1]], [100 * result.lower.low, 100 * result.upper.high], atol=1e-9)
     assert_array_equal([x for (x, _), _ in bars[0]], [10, 100, 1000])
     first, *_, last = (100 * gap.expected for gap in trend.grouped)
     title = f"From parameters 10 to 1000, the gap in groups goes from {first:+.1f} to {last:+.1f} points"

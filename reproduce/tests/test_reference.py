@@ -84,11 +84,11 @@ def test_a_plain_sort_of_all_zero_embeddings_depends_on_the_order_of_the_samples
     # A stable sort leaves the file's order: 20.8 % when the file is sorted by class (DESIGN.md), half of it when not.
     assert (round(100 * by_class, 1), round(100 * cyclic, 2)) == (20.8, 10.32)
     # The same samples, the file merely turned round: the order alone moves the value.
-    turned, mixed = (
+    reversed_file, mixed = (
         reference.map_unspecified(*zero_embeddings(SORTED), kind="stable", order=order)
         for order in (np.arange(999)[::-1], np.random.default_rng(1).permutation(999))
     )
-    assert turned == pytest.approx(by_class, abs=1e-12)  # the classes are symmetric
+    assert reversed_file == pytest.approx(by_class, abs=1e-12)  # the classes are symmetric
     assert abs(mixed - by_class) > 0.05
 
 

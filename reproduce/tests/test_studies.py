@@ -1,4 +1,4 @@
-"""What all studies share: findings and their marks, the files and the page they leave, and the command."""
+"""The common parts of all studies: findings and their marks, the files and the page they leave, and the command."""
 
 from __future__ import annotations
 

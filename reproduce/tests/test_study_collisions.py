@@ -15,18 +15,18 @@ from reproduce.study import Mark
 def test_the_published_rule_by_hand():
     distances = np.array([[0.0, 0.5, 0.5 + 1e-12, 0.9], [0.5, 0.0, 1e-11, 0.4]])
     relevant = np.array([[True, True, False, False], [True, True, True, False]])
-    found = study.published_rule(distances, relevant, 1e-10)
-    assert_array_equal(found.order, [[0, 1, 2, 3], [1, 2, 3, 0]])
-    assert_array_equal(found.colliding, [[False, True, False], [True, False, False]])
-    assert_array_equal(found.kind, [[0, Kind.IRRELEVANT, 0], [Kind.RELEVANT, 0, 0]])
-    assert_array_equal(found.with_itself, [[False, False, False], [True, False, False]])
+    result = study.published_rule(distances, relevant, 1e-10)
+    assert_array_equal(result.order, [[0, 1, 2, 3], [1, 2, 3, 0]])
+    assert_array_equal(result.colliding, [[False, True, False], [True, False, False]])
+    assert_array_equal(result.kind, [[0, Kind.IRRELEVANT, 0], [Kind.RELEVANT, 0, 0]])
+    assert_array_equal(result.with_itself, [[False, False, False], [True, False, False]])
 
 
 def test_real_ties_among_its_collisions():
     points = np.array([[0.0, 0], [3, 4], [5, 0], [5, 1e-9], [0, 0]])
     distances = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
-    found = study.published_rule(distances, np.ones((5, 5), dtype=bool), 1e-7)
-    of_origin = study.Published(found.order[:1], found.gap[:1], found.colliding[:1], found.relevant[:1])
+    result = study.published_rule(distances, np.ones((5, 5), dtype=bool), 1e-7)
+    of_origin = study.Published(result.order[:1], result.gap[:1], result.colliding[:1], result.relevant[:1])
     assert of_origin.colliding.sum() == 3  # itself and its duplicate; (3, 4) and (5, 0); and what is nearly there
     rankings = study.rankings_of(Task(points, np.zeros(5), distance="euclidean"))
     assert study.real_ties(rankings, of_origin) == 2
@@ -53,8 +53,8 @@ def test_what_the_sources_say_of_collisions_is_judged_by_counts():
         assert study.fewer(data, pairs, judged=False).mark == Mark.OTHER_DATA
     counts = {"cosine": (100, 0.95), "euclidean": (100, 0.9), "cityblock": (99, 0.9)}
     sides = {distance: study.Ruled(n, 0, right, 0.5) for distance, (n, right) in counts.items()}
-    found = [(finding.here, finding.mark) for finding in study.right_side(data, sides, judged=True)]
-    assert found == [("95 %, 50 %", Mark.AGREES), ("90 %, 50 %", Mark.DIFFERS)]
+    result = [(finding.here, finding.mark) for finding in study.right_side(data, sides, judged=True)]
+    assert result == [("95 %, 50 %", Mark.AGREES), ("90 %, 50 %", Mark.DIFFERS)]
 
 
 def test_groups_that_rounding_splits_and_merges():
@@ -69,7 +69,7 @@ def test_george_washington_within_1e_10():
     file = data_file("phocnet_gw.npz")
     data = study.load(file)[1000:]
     for distance in ("cosine", "euclidean"):
-        found = study.published_rule(study.distances_of(data, distance), data.relevant, 1e-10)
+        result = study.published_rule(study.distances_of(data, distance), data.relevant, 1e-10)
         counts = collisions(Task(data.embeddings, data.labels), distances=[distance], within=1e-10)[distance]
         pairs = counts.together.items - counts.together.groups
-        assert pairs == found.colliding[:, 1:].sum() > 0
+        assert pairs == result.colliding[:, 1:].sum() > 0

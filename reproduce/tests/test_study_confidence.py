@@ -50,8 +50,8 @@ def test_points_are_those_of_pytorch_s_generator() -> None:
 
 
 def test_titles_of_the_figures_come_out_of_the_study_s_own_points() -> None:
-    found = [one for one in printed.run("toy").findings if "own points and code" in one.what]
-    assert [one.mark for one in found] == [Mark.AGREES] * 3
+    result = [one for one in printed.run("toy").findings if "own points and code" in one.what]
+    assert [one.mark for one in result] == [Mark.AGREES] * 3
     assert [toy._printed(example, [0.5] * 3, [0.5] * 3).mark for example in toy.TITLES] == [Mark.DIFFERS] * 3
 
 
@@ -123,15 +123,15 @@ def test_damage_of_images() -> None:
         assert all(one.shape == images.shape for one in damaged)
     window = confidence_data.cropped(np.ones((1, 64)), 4).reshape(8, 8)
     np.testing.assert_array_equal(window, np.pad(np.ones((4, 4)), 2))
-    spread = [confidence_data.blurred(images, deviation).std() for deviation in (0, 0.5, 1, 2)]
-    assert spread == sorted(spread, reverse=True)
+    deviations = [confidence_data.blurred(images, deviation).std() for deviation in (0, 0.5, 1, 2)]
+    assert deviations == sorted(deviations, reverse=True)
     own = confidence_data._damaged(images, confidence_data.DAMAGES[1], np.array([0, 4, 2]))
     np.testing.assert_array_equal(own[1], confidence_data.cropped(images, 4)[1])
 
 
 def test_regions_hold_the_instance_and_not_the_class() -> None:
-    found = confidence_data._found(confidence_data.halves(quick=True))
-    instance, other, normal = found.values()
+    result = confidence_data._found(confidence_data.halves(quick=True))
+    instance, other, normal = result.values()
     np.testing.assert_allclose(instance.relevant.expected, instance.masses, atol=0.1)  # draws of one distribution
     assert (other.relevant.upper < instance.relevant.expected).all()
     assert (normal.others.upper < normal.relevant.lower).all()

@@ -63,13 +63,13 @@ def test_fonts_are_found_once_each(monkeypatch, tmp_path):
     copy.write_bytes((FONTS / "DejaVuSans.ttf").read_bytes())
     broken.write_bytes(b"no font")
     monkeypatch.setattr(network.font_manager, "findSystemFonts", lambda: [str(copy), str(broken)])
-    found, few = network.find_fonts(), network.find_fonts(most=5)
-    names = {Path(path).stem for path in found}
+    result, few = network.find_fonts(), network.find_fonts(most=5)
+    names = {Path(path).stem for path in result}
     assert {"DejaVuSans", "DejaVuSerif-Italic", "STIXGeneral", "cmr10"} <= names
     assert not {"copy", "broken", "cmmi10", "cmsy10", "STIXSizOneSymReg", "DejaVuSansDisplay"} & names
-    assert len({network._name(path) for path in found}) == len(found)
+    assert len({network._name(path) for path in result}) == len(result)
     assert len(set(few)) == 5
-    assert set(few) <= set(found)
+    assert set(few) <= set(result)
     monkeypatch.setattr(network, "draws_latin", lambda path: False)
     with pytest.raises(ValueError, match="no font that draws Latin letters"):
         network.find_fonts()
@@ -169,10 +169,10 @@ def test_the_digest_is_of_images_and_words():
 # files ---------------------------------------------------------------------------------------------------------------
 
 
-def clusters(seed: int, n_class: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
+def clusters(seed: int, n_class: int, deviation: float) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     labels = np.repeat(np.arange(n_class), 4)
-    return (random.normal(size=(n_class, 3))[labels] + spread * random.normal(size=(len(labels), 3))), labels
+    return (random.normal(size=(n_class, 3))[labels] + deviation * random.normal(size=(len(labels), 3))), labels
 
 
 def hit_at_1(embeddings: np.ndarray, labels: np.ndarray) -> float:
@@ -186,8 +186,8 @@ def hit_at_1(embeddings: np.ndarray, labels: np.ndarray) -> float:
     return right / len(unit)
 
 
-def save(folder: Path, name: str, seed: int, n_class: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
-    embeddings, labels = clusters(seed, n_class, spread)
+def save(folder: Path, name: str, seed: int, n_class: int, deviation: float) -> tuple[np.ndarray, np.ndarray]:
+    embeddings, labels = clusters(seed, n_class, deviation)
     np.savez(folder / name, embeddings=embeddings, labels=labels)
     return embeddings, labels
 
@@ -271,11 +271,11 @@ def test_intervals_that_leave_out_zero_are_counted():
         (sides(0.2, 0.1), sides(0.0, 0.1)), (sides(-0.2, 0.1), sides(0.3, 0.1, 0.01)), (sides(0.125, 0.125), undefined)
     ]  # fmt: skip
     rows = [Compared(0.5, seed, 20, 40, *pair) for seed, pair in enumerate(pairs)]
-    *each, worst, counted, ties = dropout.of_cases([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])
-    assert len(each) == 2
-    assert (each[0].published, each[0].source) == ("plain 8.9; in groups of 10 3.6 points", "arXiv:2306.13357, Table 2")
+    *one, worst, counted, ties = dropout.of_cases([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])
+    assert len(one) == 2
+    assert (one[0].published, one[0].source) == ("plain 8.9; in groups of 10 3.6 points", "arXiv:2306.13357, Table 2")
     assert (worst.here, worst.published) == ("plain 0.5; in groups of 10 0.5", "plain 0.5; in groups of 10 0.7")
-    assert each[0].here == "plain 20.0 (10.0 to 30.0); in groups of 10 0.0 (-10.0 to 10.0) points"
+    assert one[0].here == "plain 20.0 (10.0 to 30.0); in groups of 10 0.0 (-10.0 to 10.0) points"
     assert counted.here == "plain 2, in groups of 10 1"
     assert "3 networks" in counted.what
     assert ties.here == "1"
@@ -351,8 +351,8 @@ def test_training_is_seeded_and_leaves_torch_alone(torch, pictures):
 
 
 def test_a_network_learns_its_words(torch, pictures):
-    (found,) = network.learn(pictures, [pictures.images], Recipe(epochs=8, batch=16), threads=1)
-    assert hit_at_1(found, pictures.words) > 0.9
+    (result,) = network.learn(pictures, [pictures.images], Recipe(epochs=8, batch=16), threads=1)
+    assert hit_at_1(result, pictures.words) > 0.9
 
 
 def test_embeddings_of_a_network_are_kept(torch, tmp_path, pictures, monkeypatch):

@@ -44,8 +44,8 @@ def test_coverage_counts_what_holds() -> None:
     """Each interval is that of a grouped result on the draw with that number, held against the value."""
     n_draw, n_group, known = 12, 5, Known(0.83, 0.001)
     every = populations.coverages_over_groups(CLUSTERED, n_group, n_draw, known, repeated=True)
-    found = {each.method: each for each in every}
-    assert set(found) == {*populations.OVER_GROUPS, populations.REPEATED}
+    values = {one.method: one for one in every}
+    assert set(values) == {*populations.OVER_GROUPS, populations.REPEATED}
     held, widths = 0, []
     for number in range(n_draw):
         data = CLUSTERED.draw(50, populations._DRAWS, n_group, number)
@@ -53,11 +53,11 @@ def test_coverage_counts_what_holds() -> None:
         low, high = result.interval(confidence_level=0.95, method="t").expected
         held += low <= known.value <= high
         widths.append(high - low)
-    each = found["Student's t"]
-    assert (each.n_hold, each.n_draw, each.n_group, each.share) == (held, n_draw, n_group, held / n_draw)
-    assert each.width == pytest.approx(np.mean(widths), rel=1e-12)
+    one = values["Student's t"]
+    assert (one.n_hold, one.n_draw, one.n_group, one.share) == (held, n_draw, n_group, held / n_draw)
+    assert one.width == pytest.approx(np.mean(widths), rel=1e-12)
     far = populations.coverages_over_groups(CLUSTERED, n_group, 2, Known(2.0, 0.0), repeated=False)
-    assert [each.n_hold for each in far] == [0, 0, 0]
+    assert [one.n_hold for one in far] == [0, 0, 0]
 
 
 def test_what_the_number_of_draws_leaves_open() -> None:
@@ -122,8 +122,8 @@ def test_z_is_taken_from_30_units_on(n: int) -> None:
     gap = Gap(side, side, side.errors, side.errors, (n, n + 5))
     z, error = NormalDist().inv_cdf(0.95), values.std(ddof=1) / math.sqrt(n)
     if n < 30:
-        found = side.interval(confidence_level=0.9)
-        assert by_z.interval(side, 0.9) == (found.lower, found.expected, found.upper)
+        result = side.interval(confidence_level=0.9)
+        assert by_z.interval(side, 0.9) == (result.lower, result.expected, result.upper)
         assert by_z.margin(gap, 0.9) == gap.margin(confidence_level=0.9)
         assert by_z.bound(gap, 0.9) == gap.bound(confidence_level=0.9)
     else:
@@ -190,13 +190,13 @@ def test_a_learned_map_makes_the_scatter_within_classes_a_sphere() -> None:
 
 def test_the_sentence_about_table_2_is_judged(outcome: Outcome) -> None:
     """2.5, 2.8, 3.6, 4.7, -3.8: the least is the first. 2.8 and 6.0 points are of 4 and 5 groups in each half."""
-    of = {finding.what: finding for finding in outcome.findings}
-    claim = of["Table 2: the grouped gap as dropout grows"]
+    part = {finding.what: finding for finding in outcome.findings}
+    claim = part["Table 2: the grouped gap as dropout grows"]
     assert (claim.mark, claim.here) == (Mark.DIFFERS, "2.5, 2.8, 3.6, 4.7, -3.8 points; nearest to 0 at dropout 0")
     assert populations._approaches_zero([4.0, 2.0, -1.0, 0.5, 0.1]).mark is Mark.AGREES
     assert populations.margin_by_table("CARS196") == pytest.approx(2.8 * math.sqrt(4 / 10))
     assert populations.margin_by_table("CUB200") == pytest.approx(6.0 * math.sqrt(5 / 10))
-    margin = of["margin of error (95 %) of a gap between two sets of 100 classes"]
+    margin = part["margin of error (95 %) of a gap between two sets of 100 classes"]
     assert margin.published.startswith("1.8 (CARS196), 4.2 (CUB200) points")
     assert margin.why.endswith("0.3, 0.8, 1.1, 8.5 points")
     made = CLUSTERED.draw(200, populations._CLAIMS_SEED)

@@ -1,4 +1,4 @@
-"""The study of hash codes: codes are what they are said to be, and every sort prints a value within the bounds."""
+"""The study of hash codes: codes are those of their names, and every sort prints a value within the bounds."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def test_the_digits_and_their_labels() -> None:
     assert sorted([*data.query, *data.gallery]) == list(range(200))
     assert len(data.query) == 40
     np.testing.assert_allclose(data.images[data.gallery].mean(axis=0), 0, atol=1e-12)
-    of = dict(zip(data.labels["digit"].tolist(), data.labels["several"].tolist(), strict=True))
-    assert of[0] == [True, True, False]
-    assert of[1] == of[3] == [False, False, False]
-    assert of[7] == [False, False, True]
-    assert of[8] == [True, True, True]
-    assert of[9] == [False, True, True]
+    part = dict(zip(data.labels["digit"].tolist(), data.labels["several"].tolist(), strict=True))
+    assert part[0] == [True, True, False]
+    assert part[1] == part[3] == [False, False, False]
+    assert part[7] == [False, False, True]
+    assert part[8] == [True, True, True]
+    assert part[9] == [False, True, True]
 
 
 def test_directions() -> None:
@@ -67,7 +67,7 @@ def test_a_sort_by_hand() -> None:
     assert map_of_sort(np.repeat(distances, 2, axis=0), nothing, "stable") == (1 / 3 + 2 / 4) / 2
 
 
-def test_sorts_of_every_order_of_the_gallery_reach_the_bounds_of_one_query() -> None:
+def test_sorts_of_every_order_of_the_gallery_attain_the_bounds_of_one_query() -> None:
     codes, labels = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [0, 1]], dtype=bool), np.array([0, 0, 1, 0, 1])
     distances, relevant = (codes[1:] != codes[0]).sum(axis=1), labels[1:] == labels[0]
     orders = [list(order) for order in permutations(range(4))]

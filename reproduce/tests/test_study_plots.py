@@ -102,13 +102,13 @@ def test_gaps_and_cost_are_drawn(ax: Axes) -> None:
 
 
 def test_mixed_queries_hold_the_numbers(ax: Axes) -> None:
-    found = compare_formats(
+    result = compare_formats(
         Task([[0.0, 1], [1, 1], [1, 0], [2, 1]], [0, 0, 1, 1]), formats="float32,1 bit", measures="mAP"
     )
-    mixed = plots.mixed_queries(found.reports, ax=ax)
-    shares = [100 * report.ties.queries / report.n_query for report in found.reports.values()]
+    mixed = plots.mixed_queries(result.reports, ax=ax)
+    shares = [100 * report.ties.queries / report.n_query for report in result.reports.values()]
     assert [bar.get_width() for bar in mixed.patches] == shares
-    last = found["1 bit"].ties
+    last = result["1 bit"].ties
     texts = [label.get_text().replace("\n", " ") for label in mixed.child_axes[0].get_yticklabels()]
     assert texts[-1] == f"{last.mixed_groups} mixed groups of up to {last.largest} items"
 

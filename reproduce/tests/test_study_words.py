@@ -34,16 +34,16 @@ def quick(folder):
 
 
 def test_families_of_a_small_list(quick):
-    found = study.find_list(quick)
-    assert found.source == "words.txt"
-    assert not {"Paris", "NATO", "'tis", ""} & set(found.words)
-    families = study.families_of(found.words)
+    result = study.find_list(quick)
+    assert result.source == "words.txt"
+    assert not {"Paris", "NATO", "'tis", ""} & set(result.words)
+    families = study.families_of(result.words)
     listed = """walk walk's walked walking walks; hope hoped hopes hoping; hop hopped hopping hops; carry carried
         carries carrying; stop stop's stopped stopping stops; box boxed boxes boxing; build building buildings; string;
         thing; bring; seed; bed; this; bus; grass"""  # buildings by way of building
     for members in map(str.split, listed.split(";")):
         assert families[members[0]] == sorted(members)
-    assert sorted(word for members in families.values() for word in members) == list(found.words)
+    assert sorted(word for members in families.values() for word in members) == list(result.words)
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,14 @@ def test_the_rule(word, known, parent):
 
 
 def test_the_sample_is_seeded_and_leaves_out_families_of_one():
-    found = {f"root{i:03d}": [f"root{i:03d}"] * (1 + i % 3) for i in range(90)}
-    chosen = study.sample(found, 10, seed=1)
+    result = {f"root{i:03d}": [f"root{i:03d}"] * (1 + i % 3) for i in range(90)}
+    chosen = study.sample(result, 10, seed=1)
     assert list(chosen) == sorted(chosen)
     assert len(chosen) == 10
     assert all(len(members) > 1 for members in chosen.values())
-    assert chosen == study.sample(found, 10, seed=1)
-    assert chosen != study.sample(found, 10, seed=2)
-    assert len(study.sample(found, 1000, seed=1)) == 60
+    assert chosen == study.sample(result, 10, seed=1)
+    assert chosen != study.sample(result, 10, seed=2)
+    assert len(study.sample(result, 1000, seed=1)) == 60
 
 
 def test_word_lists_in_their_order(tmp_path, monkeypatch):

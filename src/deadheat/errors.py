@@ -7,7 +7,7 @@
     ├── UndefinedError         nothing relevant anywhere, so that no measure has a value (also a ValueError)
     ├── FileError              the content of a file breaks its rule; `path` names it (also a ValueError)
     ├── StorageError           no room for temporary files, or no memory for the work on them (also an OSError)
-    ├── ClusterError           workers of an executor died, failed or do not fit together (also a RuntimeError)
+    ├── ExecutorError           workers of an executor died, failed or do not fit together (also a RuntimeError)
     └── MissingPackageError    an optional package is not installed (also a ModuleNotFoundError)
 
     UserWarning
@@ -25,8 +25,16 @@ import re
 from typing import Any
 
 __all__ = [
-    "ClusterError", "DeadheatError", "FileError", "InputError", "InvalidTypeError", "InvalidValueError",
-    "MissingPackageError", "QueryInGalleryWarning", "StorageError", "UndefinedError",
+    "DeadheatError",
+    "ExecutorError",
+    "FileError",
+    "InputError",
+    "InvalidTypeError",
+    "InvalidValueError",
+    "MissingPackageError",
+    "QueryInGalleryWarning",
+    "StorageError",
+    "UndefinedError",
 ]  # fmt: skip
 
 MOST = 1000  # characters of a message,
@@ -177,7 +185,7 @@ class StorageError(DeadheatError, OSError):
         return printable(str(self.strerror), MOST)
 
 
-class ClusterError(DeadheatError, RuntimeError):
+class ExecutorError(DeadheatError, RuntimeError):
     """Error of workers of an executor: they died, failed too often, do not see a file, or do not fit together."""
 
 

@@ -66,7 +66,7 @@ RESULTS: dict[str, Callable[[], Answer]] = {
     "p-values": lambda: dh.p_values(TASK, n_resamples=99),
     "pooled": lambda: dh.classification(np.arange(24) % 5, LABELS == 0),
     "curve": lambda: dh.precision_recall(REPORTS["1 of 2"]),
-    "links": lambda: dh.link_prediction(dh.Task.from_ranks([1, 2], [1, 4], 9)),
+    "links": lambda: dh.link_prediction(dh.from_ranks([1, 2], [1, 4], 9)),
     "index": lambda: dh.index_recall({"a": LABELS[:, None]}, POINTS, POINTS, 1, distance="l2"),
 }
 

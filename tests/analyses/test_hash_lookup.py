@@ -221,7 +221,7 @@ def test_other_tasks_are_refused(settings: dict[str, Any], message: str) -> None
 
 def test_what_has_no_codes_or_nothing_relevant_is_refused() -> None:
     with pytest.raises(InvalidTypeError, match="made of embeddings"):
-        dh.hash_lookup(dh.Task.from_ranks([1], [2], [3]))
+        dh.hash_lookup(dh.from_ranks([1], [2], [3]))
     task = dh.Task(np.eye(3) > 0, [0, 1, 2], distance="hamming")
     with pytest.raises(UndefinedError, match="no query has a relevant item"):
         dh.hash_lookup(task)

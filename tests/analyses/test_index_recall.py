@@ -26,7 +26,7 @@ import deadheat as dh
 from deadheat.analyses.index_recall import IndexRecall
 from deadheat.engine.counting import ranking
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.errors import ClusterError, InputError, InvalidTypeError, InvalidValueError
+from deadheat.errors import ExecutorError, InputError, InvalidTypeError, InvalidValueError
 
 DISTANCES = distance_registry.names()
 
@@ -221,7 +221,7 @@ def test_progress_and_a_task_that_fails() -> None:
         search = partial(dh.index_recall, returned, queries, base, distance="cosine")
         require_same(search(executor=threads, progress=lambda *state: seen.append(state)), search())
         assert (seen[0], seen[-1], len(seen)) == ((0, 4800), (4800, 4800), 7)
-        with pytest.raises(ClusterError, match=r"^the executor failed: OSError: the network is gone$"):
+        with pytest.raises(ExecutorError, match=r"^the executor failed: OSError: the network is gone$"):
             search(executor=Counted(threads, 1))
 
 

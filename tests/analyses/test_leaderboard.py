@@ -15,11 +15,18 @@ from hypothesis import strategies as st
 import deadheat as dh
 from deadheat import Report, TieProfile, compare, evaluate, leaderboard
 from deadheat.analyses.leaderboard import Leaderboard, _letters
+from deadheat.reports.statistics import joint
 from deadheat.reports.statistics.permutation import holm
+from deadheat.reports.tables import raised
 
 # A query is (closer, tied): one relevant item, in a group of `tied` items behind `closer` others.
 Query = tuple[int, int]
 QUERIES = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3)), min_size=5, max_size=5)
+
+
+def values(closer: int, tied: int) -> tuple[float, float]:
+    """The lower and the upper reciprocal rank."""
+    return 1 / (closer + tied), 1 / (closer + 1)
 
 
 def report(queries: list[Query], measures: str = "MRR", **options: Any) -> Report:
@@ -44,30 +51,32 @@ def test_ranks_are_by_the_lower_bound_of_the_first_measure() -> None:
     # lower MRR: sure 1, even 11/12, torn 9/12, late 1/3
     assert list(result) == ["sure", "even", "torn", "late"]
     assert result.ranks == {"sure": 1, "even": 2, "torn": 3, "late": 4}
-    assert (result.measures, result.rank_by, len(result)) == (("MRR", "Hit@1"), "lower", 4)
+    assert (result.measures, result.by, len(result)) == (("MRR", "Hit@1"), "lower", 4)
     assert result["torn"]["MRR"].lower == 0.75
     # torn reaches 1 at best, which is more than even's 11/12, and no more than sure's
     assert result.could_swap == (("even", "torn"),)
-    assert list(board(rank_by="upper")) == ["sure", "torn", "even", "late"]
-    assert board(rank_by="upper").ranks == {"sure": 1, "torn": 1, "even": 3, "late": 4}
-    assert list(board(measures="Hit@1, MRR", rank_by="expected"))[:2] == ["sure", "even"]
+    assert list(board(by="upper")) == ["sure", "torn", "even", "late"]
+    assert board(by="upper").ranks == {"sure": 1, "torn": 1, "even": 3, "late": 4}
+    assert list(board(measures="Hit@1, MRR", by="expected"))[:2] == ["sure", "even"]
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(QUERIES, min_size=2, max_size=4), st.sampled_from(["lower", "expected", "upper"]))
-def test_swaps_are_what_some_tie_breaking_does(systems: list[list[Query]], rank_by: Any) -> None:
-    """A mark stands at both systems of a swap, for the rank of either depends on ties, and nowhere else."""
+def test_swaps_are_what_some_tie_breaking_does(systems: list[list[Query]], by: Any) -> None:
+    """A mark stands at both systems of a swap, unless the ties of one leave much undecided, and nowhere else."""
     reports = {f"s{i}": report(queries) for i, queries in enumerate(systems)}
-    result = leaderboard(reports, rank_by=rank_by, n_resamples=9)
-    values = [getattr(result[name]["MRR"], rank_by) for name in result]
+    result = leaderboard(reports, by=by, n_resamples=9)
+    values = [getattr(result[name]["MRR"], by) for name in result]
     assert values == sorted(values, reverse=True)
     assert list(result.ranks.values()) == [1 + sum(other > value for other in values) for value in values]
     ends = [(result[name]["MRR"].lower, result[name]["MRR"].upper) for name in result]
     worlds = [dict(zip(result, world, strict=True)) for world in itertools.product(*ends)]
     swaps = [(a, b) for a, b in itertools.combinations(result, 2) if any(world[b] > world[a] for world in worlds)]
     assert list(result.could_swap) == swaps
+    marked = [pair for pair in swaps if not result.left_open.keys() & set(pair)]
+    assert list(result.left_open) == [name for name, (low, high) in zip(result, ends, strict=True) if high - low >= 0.1]
     for name, (_, rank, *_) in zip(result, result.tables()[0].rows, strict=True):
-        assert ("~" in rank) == any(name in pair for pair in swaps)
+        assert ("~" in rank) == any(name in pair for pair in marked)
         ranks = {sum(world[other] > world[name] for other in result) for world in worlds}
         assert "~" not in rank or len(ranks) > 1
 
@@ -91,24 +100,61 @@ def test_holm_is_the_largest_bonferroni_over_all_sets_of_hypotheses_that_hold_on
     assert holm({}) == {}
 
 
-def test_letters_are_the_worst_case_p_values_after_holm() -> None:
+def test_letters_are_joint_tests_of_the_lower_bounds() -> None:
     result = board()
-    for name in result.measures:
-        pairs = list(itertools.combinations(result, 2))
-        pvalues = {(a, b): compare(result[a], result[b])[name].pvalue_worst_case for a, b in pairs}
-        for (a, b), value in holm(pvalues).items():
-            assert result.pvalue(a, b, name) == result.pvalue(b, a, name) == value
-            assert (b in result.ahead_of(a, name)) == (value < 0.05)
-            assert a not in result.ahead_of(b, name)
-    assert result.ahead_of("sure") == result.ahead_of("even") == result.ahead_of("torn") == ("late",)
-    assert result.ahead_of("late") == ()
-    # sure is ahead of torn in 6 of 6 queries that differ, but by ties alone
+    guaranteed = {name: np.array([values(*query)[0] for query in SYSTEMS[name]]) for name in result}
+    p = joint.adjusted_pvalues(np.stack([*guaranteed.values()]), 9999, 0)
+    for (i, a), (j, b) in itertools.permutations(enumerate(result), 2):
+        assert result.pvalue(a, b) == min(p[i, j], p[j, i])
+        assert (b in result.ahead_of(a)) == (p[i, j] < 0.05)
+    assert result.ahead_of("sure") == ("torn", "late")
+    assert result.ahead_of("even") == result.ahead_of("torn") == ("late",)
+    assert result.ahead_of("sure", by="upper") == ("late",), "torn may be as good"
     assert result.comparison("torn", "sure").names == ("sure", "torn")
     assert result.comparison("sure", "torn")["MRR"].ahead == "A"
-    assert result.pvalue("sure", "torn") == 1
-    assert board(confidence_level=0.99).pvalue("torn", "late") == 6 * 2 / 2**12
-    assert board(confidence_level=0.99).ahead_of("torn") == ("late",)
-    assert board(confidence_level=0.999).ahead_of("torn") == ()
+    assert result.rank_intervals == {"sure": (1, 2), "even": (1, 3), "torn": (2, 3), "late": (4, 4)}
+    assert board(confidence_level=0.99).ahead_of("sure") == ("late",)
+    assert board(confidence_level=0.9999).ahead_of("torn") == ()
+
+
+def test_two_systems_are_tested_as_compare_tests_them() -> None:
+    result = leaderboard({name: report(SYSTEMS[name]) for name in ("sure", "torn")})
+    assert result.pvalue("sure", "torn") == compare(result["sure"], result["torn"])["MRR"].pvalue == 2 / 2**6
+
+
+def test_a_collapsed_system_is_below_all_and_changes_no_rank() -> None:
+    """Every item ties in `zero`: it is named once, no other rank is marked, and letters stand over it."""
+    systems = SYSTEMS | {"zero": [(0, 6)] * 12}
+    result = leaderboard({name: report(queries) for name, queries in systems.items()})
+    assert list(result)[-1] == "zero"
+    assert all("zero" in result.ahead_of(name) for name in SYSTEMS)
+    assert "~" not in str(result)
+    assert result.left_open == {"torn": 0.25, "zero": pytest.approx(5 / 6)}
+    assert "Ties leave undecided: 25 points of torn; 83 points of zero." in lines(result)
+
+
+def test_expected_values_that_are_the_other_way_are_named() -> None:
+    result = leaderboard({"plain": report([(2, 1)] * 12), "tied": report([(0, 4)] * 12)})
+    assert result.ahead_of("plain") == ("tied",)  # 1/3, and 1/4 to 1, on average 25/48
+    assert result.ahead_of("tied", by="expected") == ("plain",)
+    assert "By the expected values, tied is ahead of plain." in lines(result)
+    assert list(leaderboard(result.reports, by="expected")) == ["tied", "plain"]
+
+
+def test_boards_of_any_size_have_letters() -> None:
+    """Holm over 1,225 pairs of 999 flips could not go below 1."""
+    rng = np.random.default_rng(0)
+    common = rng.integers(0, 3, 100)
+    systems = {
+        f"s{i:02}": report([(int(k) + (i >= 25), 1) for k in np.maximum(0, common - (rng.random(100) < 0.3))])
+        for i in range(50)
+    }
+    result = leaderboard(systems, n_resamples=999)
+    better, worse = set(list(systems)[:25]), set(list(systems)[25:])
+    assert set(list(result)[:25]) == better
+    assert all(worse <= set(result.ahead_of(name)) for name in better)
+    assert all(result.rank_intervals[name].best > 25 for name in worse)
+    assert "ᵇᵃ⁻ᵇᶻ" in str(result), "letters of many are runs"
 
 
 def test_another_measure_can_put_a_lower_rank_ahead() -> None:
@@ -136,27 +182,29 @@ def lines(result: Leaderboard) -> list[str]:
 
 def test_text() -> None:
     assert lines(board()) == [
-        "system rank MRR (%) 95 % interval Hit@1 (%)",
-        "a sure 1 100.00ᵈ [100.00, 100.00] 100.00ᵈ",
-        "b even 2~ 91.67ᵈ [79.17, 100.00] 83.33ᵈ",
-        "c torn 3~ 87.50 [75.00, 100.00]ᵈ [81.25, 93.75] 75.00 [50.00, 100.00]",
-        "d late 4 33.33 [33.33, 33.33] 0.00",
+        "system rank ranks (95 %) MRR (%) 95 % interval Hit@1 (%)",
+        "a sure 1 1-2 100.00ᶜᵈ [73.54, 100.00] 100.00ᵈ",
+        "b even 2 1-3 91.67ᵈ [79.17, 100.00] 83.33ᵈ",
+        "c torn 3 2-3 87.50 [75.00, 100.00]ᵈ [79.17, 95.83] 75.00 [50.00, 100.00]",
+        "d late 4 4 33.33 [24.51, 50.98] 0.00",
         "",
-        "Ranked by the lower bound of MRR. Per cent; expected [lower, upper] over all tie-breakings; tests over 12 "
-        "classes.",
-        "Raised letters: significantly ahead of that system, whatever the ties do (p < 0.05, Holm's correction for 6 "
-        "pairs).",
-        "~ ties alone could swap even and torn.",
+        "Ranked and tested by the lower bounds of MRR; tests over 12 classes.",
+        "Per cent; expected [lower, upper] over all tie-breakings.",
+        "Raised letters: significantly ahead of that system (p < 0.05, adjusted for 6 pairs by step-down max-T).",
+        "Ranks 1 to 2 and 2 to 3 are not separable: no pair within them is significantly different.",
+        "Ties leave undecided: 25 points of torn.",
     ]
     assert "87.5 [75.0, 100.0]ᵈ" in board().to_text(digits=1)
     assert r"100.00\textsuperscript{d}" in board().to_latex()
     assert board().to_latex().isascii(), "letters that every engine sets"
-    for part in ("rank: by the lower value of MRR", "adjusted after Holm for all pairs", "9999 resamples"):
+    for part in ("rank: by the lower value of MRR", "adjusted by step-down max-T", "9999 resamples"):
         assert part in board().explain()
     certain = leaderboard({name: report(SYSTEMS[name]) for name in ("sure", "late")})
-    assert lines(certain)[-2:] == [
-        "Ranked by MRR. Per cent; no tie changes any value; tests over 12 classes.",
-        "Raised letters: significantly ahead of that system (p < 0.05, Holm's correction for 1 pair).",
+    assert lines(certain)[-4:] == [
+        "Ranked and tested by MRR; tests over 12 classes.",
+        "Per cent; no tie changes any value.",
+        "Raised letters: significantly ahead of that system (p < 0.05, adjusted for 1 pair by step-down max-T).",
+        "Every pair of systems is separated.",
     ]
 
 
@@ -164,14 +212,14 @@ def test_what_to_beware_of_is_said() -> None:
     few = leaderboard({name: report(queries[:4]) for name, queries in SYSTEMS.items()})
     assert lines(few)[-2:] == [
         "Only 4 classes: with fewer than about 10 neither intervals nor p-values can be trusted.",
-        "No difference can be significant here, for the smallest adjusted p is 0.75: there are too few units.",
+        "No difference can be significant here, for the smallest p is 0.12: there are too few units.",
     ]
-    assert lines(board(n_resamples=99))[-1] == (
-        "No difference can be significant here, for the smallest adjusted p is 0.12: raise n_resamples."
+    assert lines(board(n_resamples=15))[-1] == (
+        "No difference can be significant here, for the smallest p is 0.062: raise n_resamples."
     )
     bare = leaderboard({name: report(queries, labels=None) for name, queries in SYSTEMS.items()})
     assert lines(bare)[-1].startswith("No labels are known, so each query counts as independent;")
-    many = leaderboard({str(i): report([(0, 2)] * 12) for i in range(4)})
+    many = leaderboard({str(i): report([(0, 2)] + [(0, 1)] * 11) for i in range(4)})
     assert many.ranks == dict.fromkeys("0123", 1)
     assert "~ ties alone could swap 0 and 1; 0 and 2; 0 and 3; 1 and 2; and 2 more pairs." in lines(many)
 
@@ -181,6 +229,7 @@ def test_letters_are_distinct_for_any_number_of_systems() -> None:
         result = _letters(n)
         assert len(set(result)) == n
         assert len(set(map(len, result))) == 1
+        assert len(raised(result[:2])) == 2 * len(result[0]) + (len(result[0]) > 1)
 
 
 def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
@@ -189,10 +238,11 @@ def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
         str(n): dh.evaluate(points[:, :n], labels, ties=dh.Tolerance(1e-3), measures="mAP") for n in (4, 2)
     }  # fmt: skip
     result = leaderboard(reports)
-    assert all(row[3] == "-" for row in result.tables()[0].rows)
-    assert json.loads(result.to_json())["pairs"][0]["measures"]["mAP"]["pvalue"] is None
-    with pytest.raises(ValueError, match=r'^rank_by must be "lower" or "upper", because \'4\' has no expected values$'):
-        leaderboard(reports, rank_by="expected")
+    assert all(row[4] == "-" for row in result.tables()[0].rows)
+    assert result.ahead_of("4") == ("2",)
+    assert json.loads(result.to_json())["systems"][0]["measures"]["mAP"]["expected"] is None
+    with pytest.raises(ValueError, match=r'^by must be "lower" or "upper", because \'4\' has no expected values$'):
+        leaderboard(reports, by="expected")
 
 
 def test_unknown_names_are_refused() -> None:
@@ -208,8 +258,8 @@ def test_json_has_systems_and_pairs() -> None:
     result = board(n_resamples=99)
     content = json.loads(result.to_json())
     assert [(system["name"], system["rank"]) for system in content["systems"]] == list(result.ranks.items())
-    assert (content["could_swap"], content["test"]["correction"]) == ([["even", "torn"]], "holm")
+    assert (content["could_swap"], content["test"]["correction"]) == ([["even", "torn"]], "step-down max-T")
     pair = content["pairs"][0]
     assert (pair["a"], pair["b"]) == ("sure", "even")
-    assert pair["measures"]["MRR"]["pvalue_adjusted"] == result.pvalue("sure", "even")
+    assert pair["pvalue_adjusted"]["MRR"] == result.pvalue("sure", "even")
     assert result.columns()["low"][1] == result.interval("sure", "Hit@1").expected.low

@@ -82,7 +82,7 @@ def test_every_measure_is_that_of_all_arrangements(queries: Any, data: st.DataOb
 @pytest.mark.parametrize(("n_tied", "digits", "expected", "hits"), [(1000, 4, 0.0075, 0.010), (21, 3, 0.174, 0.476)])
 def test_the_numbers_of_a_constant_scorer(n_tied: int, digits: int, expected: float, hits: float) -> None:
     """The reciprocal of the mean rank would be 0.0020 and 0.091, with no hit."""
-    result = dh.link_prediction(dh.Task.from_ranks([1], [n_tied], 1000), ["MRR", "Hits@10"])
+    result = dh.link_prediction(dh.from_ranks([1], [n_tied], 1000), ["MRR", "Hits@10"])
     assert (round(result["MRR"].expected, digits), round(result["Hits@10"].expected, 3)) == (expected, hits)
 
 
@@ -93,13 +93,13 @@ def test_four_ways_to_the_same_profile(order: Any, dtype: Any) -> None:
     scores, at = rng.integers(0, 4, (700, 9)).astype(dtype), rng.integers(0, 9, 700)
     own = np.arange(9) == at[:, None]
     junk = (rng.random((700, 9)) < 0.3) & ~own
-    truth = dh.Task.from_scores(scores, own, junk=junk, order=order).profile
+    truth = dh.from_scores(scores, own, junk=junk, order=order).profile
     assert dh.from_candidates(scores, positive_columns=at, junk=junk | own, order=order, threads=3).profile == truth
     negatives, known = (each[~own].reshape(700, 8) for each in (scores, junk))
     assert (
         dh.from_candidates(negatives, positive_scores=scores[own], junk=known, order=order, threads=1).profile == truth
     )
-    assert dh.Task.from_ranks(truth.closer + 1, truth.closer + truth.tied, truth.n_ranked).profile == truth
+    assert dh.from_ranks(truth.closer + 1, truth.closer + truth.tied, truth.n_ranked).profile == truth
     for few in (None, rng.random(8) < 0.5):  # negatives that all queries share
         shared, repeated = (
             dh.from_candidates(these, positive_scores=scores[own], junk=few, order=order).profile
@@ -121,7 +121,7 @@ def test_large_integers_stay_what_they_are() -> None:
 
 
 def test_a_cutoff_has_as_many_digits_as_elsewhere() -> None:
-    task = dh.Task.from_ranks([2**33], [2**33], 2**40)
+    task = dh.from_ranks([2**33], [2**33], 2**40)
     result = dh.link_prediction(task, [f"Hits@{2**33 - 1}", f"Hits@{2**33}"])
     assert [mean.expected for mean in result.means.values()] == [0, 1]
     with pytest.raises(ValueError, match=r"^the cutoff of Hit@k must be an integer from 1 to 2\*\*53, but got"):
@@ -140,7 +140,7 @@ def test_the_order_of_the_queries_changes_no_bit() -> None:
 
 
 def test_a_result_as_people_read_it() -> None:
-    task = dh.Task.from_ranks([1, 1, 2], [1, 4, 2], [4, 4, 4])
+    task = dh.from_ranks([1, 1, 2], [1, 4, 2], [4, 4, 4])
     result = dh.link_prediction(task, ["Hits@1", "adjusted Hits@9"], relations=["a", "a", "b"])
     assert "3 queries of 2 relations, averaged; the positive ties with another candidate in 1." in str(result)
     assert result.to_dict()["measures"]["adjusted Hits@9"] == {"lower": None, "expected": None, "upper": None}

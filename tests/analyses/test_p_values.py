@@ -55,7 +55,7 @@ def data(seed: int) -> tuple[Any, Any]:
 @pytest.mark.parametrize("seed", range(3))
 def test_each_query_against_every_order(seed: int) -> None:
     scores, relevant = data(seed)
-    result = dh.p_values(dh.Task.from_scores(scores, relevant), by="query")
+    result = dh.p_values(dh.from_scores(scores, relevant), by="query")
     p, q, rows = result.per_row["p"], result.per_row["q"], result.columns()
     assert rows["query"] == list(range(1, 8))
     for i, query in enumerate(range(1, 8)):
@@ -72,7 +72,7 @@ def test_classes_of_equal_numbers_have_one_order() -> None:
     """The mean of a class against every order of one query, as in copairs."""
     rng = np.random.default_rng(1)
     scores, relevant = rng.integers(0, 4, (4, 6)), np.array([[1, 1, 0, 0, 0, 0]] * 4)
-    task = dh.Task.from_profile(dh.Task.from_scores(scores, relevant).profile, ["b", "a", "b", "a"])
+    task = dh.from_profile(dh.from_scores(scores, relevant).profile, ["b", "a", "b", "a"])
     result, null = dh.p_values(task), every(2, 6)
     assert result.rows == {"class": ["a", "b"], "queries": [2, 2]}
     for index, members in enumerate(([1, 3], [0, 2])):
@@ -86,7 +86,7 @@ def test_classes_of_several_numbers_are_drawn() -> None:
     """Two queries of (1, 3) and one of (2, 4): the first two share an order, and the third has its own."""
     scores = [[3, 2, 1, 0], [2, 3, 1, 0], [1, 3, 2, 0]]
     relevant, junk = [[1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]], np.array([[0, 0, 0, 1]] * 2 + [[0] * 4], dtype=bool)
-    task = dh.Task.from_profile(dh.Task.from_scores(scores, relevant, junk=junk).profile, [7, 7, 7])
+    task = dh.from_profile(dh.from_scores(scores, relevant, junk=junk).profile, [7, 7, 7])
     mean = (Fraction(1) + Fraction(1, 2) + of_ranks([2, 3])) / 3
     exact = [2 * a + b >= 3 * mean for a, b in product(every(1, 3), every(2, 4))]
     share, n = sum(exact) / len(exact), 20_000
@@ -105,7 +105,7 @@ def test_random_orders_are_all_equally_likely_and_add_the_observed_one() -> None
     exact, shares = np.unique(np.array(every(2, 5), dtype=float), return_counts=True)
     assert_allclose(values, exact, rtol=1e-15)
     assert (np.abs(counts / 50_000 - shares / 10) < 5 * 0.5 / 50_000**0.5).all()
-    task = dh.Task.from_scores([range(30, 0, -1)], [[1] * 5 + [0] * 25])  # the best order of 142,506
+    task = dh.from_scores([range(30, 0, -1)], [[1] * 5 + [0] * 25])  # the best order of 142,506
     result = dh.p_values(task, by="query", n_resamples=999, seed=3)
     assert result.per_row["p"].lower[0] == 1 / 1000
     again = dh.p_values(task, by="query", n_resamples=999, seed=3)
@@ -115,7 +115,7 @@ def test_random_orders_are_all_equally_likely_and_add_the_observed_one() -> None
 
 def test_the_worst_order_of_all_has_p_1_however_its_sum_is_rounded() -> None:
     for n_relevant in range(1, 8):
-        task = dh.Task.from_scores(np.zeros((1, 12)), [[1] * n_relevant + [0] * (12 - n_relevant)])
+        task = dh.from_scores(np.zeros((1, 12)), [[1] * n_relevant + [0] * (12 - n_relevant)])
         p = dh.p_values(task, by="query").per_row["p"]
         assert p.upper[0] == 1
         assert p.lower[0] == 1 / len(every(n_relevant, 12))
@@ -161,7 +161,7 @@ def test_copairs_agrees_where_nothing_ties(tmp_path: Any) -> None:
     assert_allclose(values.lower[with_positives], theirs["average_precision"][with_positives], rtol=1e-6)
     options = {"null_size": 100_000, "threshold": 0.05, "seed": 0, "progress_bar": False, "cache_dir": tmp_path}
     result = copairs.mean_average_precision(theirs[with_positives], ["compound"], **options)
-    ours = dh.p_values(dh.Task.from_profile(task.profile, metadata["compound"]))
+    ours = dh.p_values(dh.from_profile(task.profile, metadata["compound"]))
     assert ours.rows["class"] == result["compound"].tolist()
     assert np.abs(ours.per_row["p"].lower - result["p_value"]).max() < 0.01
     assert np.abs(ours.per_row["q"].lower - result["corrected_p_value"]).max() < 0.02
@@ -180,10 +180,10 @@ def test_a_tolerance_has_no_expectation() -> None:
 
 
 @pytest.mark.parametrize(("task", "options", "message"), [
-    (dh.Task.from_scores([[1, 2]], [[1, 0]]), {}, 'task must have one label a query, or by must be "query"'),
-    (dh.Task.from_scores([[1, 2]], [[1, 0]]).profile, {}, 'task must have one label a query, or by must be "query"'),
-    (dh.Task.from_scores([[1, 2]], [[0, 0]]), {"by": "query"}, "task must rank every relevant item, and have one"),
-    (dh.Task.from_run({"q": {"a": 1.0}}, {"q": {"a": 1, "b": 1}}), {"by": "query"},
+    (dh.from_scores([[1, 2]], [[1, 0]]), {}, 'task must have one label a query, or by must be "query"'),
+    (dh.from_scores([[1, 2]], [[1, 0]]).profile, {}, 'task must have one label a query, or by must be "query"'),
+    (dh.from_scores([[1, 2]], [[0, 0]]), {"by": "query"}, "task must rank every relevant item, and have one"),
+    (dh.from_run({"q": {"a": 1.0}}, {"q": {"a": 1, "b": 1}}), {"by": "query"},
      "task must rank every relevant item, and have one"),
     (dh.Task([[0], [1]], [0, 0]), {"by": "label"}, "by must be one of class, query, but is 'label'"),
     (dh.Task([[0], [1]], [0, 0]), {"n_resamples": 0}, "n_resamples must be at least 1, but is 0"),

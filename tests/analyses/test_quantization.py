@@ -308,6 +308,6 @@ def test_scores_rounded_at_the_end_let_neither_run_win_and_swapped_ones_do(swapp
     if swapped:
         (relevant, *_) = judged["q0"]
         low["q0"][relevant] = -1.0 if high["q0"][relevant] > 0.95 else 2.0
-    result = dh.compare(*(dh.evaluate(dh.Task.from_run(run, judged), "mAP") for run in (high, low)))["mAP"]
+    result = dh.compare(*(dh.evaluate(dh.from_run(run, judged), "mAP") for run in (high, low)))["mAP"]
     assert result.n_wins_a + result.n_wins_b == int(swapped)
     assert result.lower < result.upper

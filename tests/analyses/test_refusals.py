@@ -37,7 +37,7 @@ INDEX = {
 }
 TRUTH = {"returned": [[0, 1]], "ids": [[0, 1, 2]], "distances": [[0.0, 1.0, 2.0]], "k": 2}
 DISORDERED = "distances must be finite and ascend in each row, but those of row 0 do not"
-RANKS = dh.Task.from_ranks([1], [1], 1)
+RANKS = dh.from_ranks([1], [1], 1)
 OF_TASK = inspect.signature(dh.Task).parameters
 
 
@@ -135,7 +135,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"reports": {"a": REPORT}}, "reports must be at least two, but got 1"),
         ({"reports": {1: REPORT, "b": REPORT}}, "reports must have names that are not empty, but has 1", TypeError),
         ({"reports": reports(b=REPORT.profile)}, "reports['b'] must be a Report, but is TieProfile", TypeError),
-        ({"rank_by": "low"}, "rank_by must be one of lower, expected, upper, but is 'low'"),
+        ({"by": "low"}, "by must be one of lower, expected, upper, but is 'low'"),
         ({"reports": reports(b=dh.evaluate(reports()["a"].profile, "Hit@1"))},
          "reports must show a measure in common, or measures"),
         ({"reports": reports(b=dh.evaluate(reports()["a"].profile[1:], "MRR"))},
@@ -168,7 +168,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"k": 4}, "ids must have at least k = 4 items for each query, but query 0 has 3; -1 stands for nothing"),
         ({"tolerance": -1}, "tolerance must be finite and not negative, but is -1"),
     ]),
-    (dh.Task.from_ranks, {"optimistic": [1], "pessimistic": [1], "n_candidates": 3}, [
+    (dh.from_ranks, {"optimistic": [1], "pessimistic": [1], "n_candidates": 3}, [
         ({"optimistic": [2]}, "in this order, but query 0 has 2, 1 and 3"),
         ({"optimistic": [0]}, "must be at least 1"),
         ({"optimistic": np.array([2**64 - 1])}, "optimistic must hold integers below"),
@@ -201,7 +201,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"task": REPORT}, "task must be a Task or a TieProfile, but is of type Report", TypeError),
         ({"measures": ["Hits@0"]}, "but got 'Hits@0'"),
         ({"weights": [-1]}, "weights must be 1 finite numbers"),
-        ({"task": dh.Task.from_scores([[1, 2]], [[1, 1]])}, "one relevant item per query"),
+        ({"task": dh.from_scores([[1, 2]], [[1, 1]])}, "one relevant item per query"),
     ]),
     (dh.classification, {"scores": [1.0, 2.0], "labels": [0, 1]}, [
         ({"labels": [1, 1]}, "labels must hold 0 and 1 … and both, but holds [1]"),

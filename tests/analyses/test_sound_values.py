@@ -29,7 +29,7 @@ def test_a_query_without_an_expectation_leaves_the_mean_without_one() -> None:
 
 
 def test_what_was_not_returned_has_bounds_and_no_expectation() -> None:
-    profile = dh.Task.from_neighbors([["d7", "d2"]], [[0.9, 0.4]], relevant=[{"d7", "d5"}], n_gallery=1000).profile
+    profile = dh.from_neighbors([["d7", "d2"]], [[0.9, 0.4]], relevant=[{"d7", "d5"}], n_gallery=1000).profile
     result = dh.precision_recall(profile, interpolate=False, levels=3)
     assert result.lower.tolist() == [1, 1, 2 / 1000]
     assert result.upper.tolist() == [1, 1, 1]
@@ -56,7 +56,7 @@ def test_moments_of_one_over_the_rank_are_exact(k: int, size: int, slots: int) -
 
 
 def test_long_groups_take_the_closed_form_and_short_ones_agree() -> None:
-    long = dh.Task.from_ranks([1], [10**12], 10**12).profile
+    long = dh.from_ranks([1], [10**12], 10**12).profile
     triple = dh.measures.per_query(long, "MRR")
     assert triple.expected[0] == pytest.approx((math.log(10**12) + 0.5772156649015329) / 10**12, rel=1e-11)
     assert dh.measures.std(long, "MRR")[0] == pytest.approx(math.sqrt(math.pi**2 / 6 / 10**12), rel=1e-9)
@@ -64,7 +64,7 @@ def test_long_groups_take_the_closed_form_and_short_ones_agree() -> None:
         dh.evaluate(long, "nDCG")
     assert dh.evaluate(long, "nDCG@10")["nDCG@10"].upper == 1
     for n in (2**14 - 1, 2**14, 2**14 + 1):  # a loop below, a closed form from there on
-        result = dh.measures.per_query(dh.Task.from_ranks([6], [5 + n], 2 * n).profile, "MRR").expected[0]
+        result = dh.measures.per_query(dh.from_ranks([6], [5 + n], 2 * n).profile, "MRR").expected[0]
         assert result == math.fsum(1 / rank for rank in range(6, 6 + n)) / n
 
 
@@ -95,7 +95,7 @@ def test_an_integer_threshold_is_kept_where_floats_have_none() -> None:
 
 @pytest.mark.parametrize("weights", [[1e306] * 2, [1e308] * 2, [5e-324] * 2])
 def test_weights_of_any_size(weights: list[float]) -> None:
-    profile = dh.Task.from_ranks([1, 2], [2, 4], [3000, 3000]).profile
+    profile = dh.from_ranks([1, 2], [2, 4], [3000, 3000]).profile
     plain, weighted = dh.link_prediction(profile), dh.link_prediction(profile, weights=weights)
     for name in plain:
         assert weighted[name] == pytest.approx(plain[name], rel=1e-15)
@@ -106,9 +106,9 @@ def test_weights_of_any_size(weights: list[float]) -> None:
 def test_the_set_of_a_range_search_is_what_was_returned() -> None:
     run, qrels = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"a": 1, "z": 1}}
     result = [["a", "b", "c"]], [[3.0, 2.0, 1.0]]
-    cut = dh.Task.from_neighbors(*result, relevant=[{"a", "z"}], n_gallery=50, cut_ties=False)
+    cut = dh.from_neighbors(*result, relevant=[{"a", "z"}], n_gallery=50, cut_ties=False)
     for name in ("SetP", "SetR", "SetF", "SetAP", "SetRelP"):
-        ours, theirs = (dh.evaluate(task, name)[name] for task in (cut, dh.Task.from_run(run, qrels)))
+        ours, theirs = (dh.evaluate(task, name)[name] for task in (cut, dh.from_run(run, qrels)))
         assert (ours.lower, ours.expected, ours.upper) == (theirs.lower, theirs.expected, theirs.upper)
 
 

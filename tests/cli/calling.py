@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 from click.testing import CliRunner, Result
@@ -22,20 +23,21 @@ def commands() -> Iterator[tuple[str, click.Command]]:
         yield name, command
 
 
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, [str(arg) for arg in args])
+def run(*args: object, **options: Any) -> Result:
+    """Call the command in this process, with the options of click's runner."""
+    return CliRunner().invoke(main, [str(arg) for arg in args], **options)
 
 
-def passed(*args: object) -> str:
+def passed(*args: object, **options: Any) -> str:
     """Standard output of a run that must succeed and say nothing else."""
-    result = run(*args)
+    result = run(*args, **options)
     assert (result.exit_code, result.stderr) == (0, "")
     return result.stdout
 
 
-def refused(*args: object) -> str:
+def refused(*args: object, **options: Any) -> str:
     """The one line of a run that must fail, without "deadheat: "."""
-    result = run(*args)
+    result = run(*args, **options)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("deadheat: ")
     assert result.stderr.count("\n") == 1

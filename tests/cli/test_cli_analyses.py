@@ -102,63 +102,48 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
     ("line", "message"),
     [
         ("audit nothing.npz", "nothing.npz: No such file or directory"),
-        ("audit sound.npz --distance x", "distance must be one of"),
         ("audit sound.npz --ties float16", "No such option"),
         ("classify scores.csv --scores nope", "scores.csv has no column 'nope'"),
         ("classify scores.csv --positive 2", "scores.csv: no label is '2' (--positive); there are 2 ('0', '1')"),
         ("classify words.tsv --scores far --labels far",
          "words.tsv: labels must be 0 and 1, but are 2 ('1', '2'); name one as --positive"),
         ("classify scores.csv -m F1", "measure must be one of AP, "),
-        ("classify missing.csv", "missing.csv: No such file or directory"),
         ("collisions all.npz --plot a.png --rows 5", "--rows must be A:B, such as 0:650 or 650:, but is 5"),
         ("collisions all.npz --plot a.png --rows 10000:", "--rows must leave a query to draw, but slice"),
         ("collisions all.npz --rows 0:5", "--rows goes with --plot"),
-        ("collisions all.npz --distance nope",
-         "distance must be one of cosine, euclidean, inner_product, cityblock, hamming"),
+        ("collisions all.npz --distance nope", "--distance must be one of cosine, euclidean, inner_product, cityb"),
         ("collisions all.npz --ties tolerance=1e-3", "ties must have tie groups, but Tolerance(0.001) has none"),
         ("collisions all.npz --ties-of distance", "--ties-of goes with --ties float16"),
         ("collisions all.npz --within 1 --ties float16", "within must be left out unless ties are exact"),
         ("collisions all.npz --digits 3", "No such option"),
         ("collisions all.npz --plot a.gif", "--plot a.gif must end in one of .png, .pdf, .svg"),
-        ("collisions all.npz --json a.json --gallery-labels shelf.npz", "--gallery-labels goes with --gallery"),
         ("collisions all.npz --json a.json --exclude rows40.npy", "exclude must be left out without a gallery"),
         ("collisions all.npz --labels rows41.npy --plot a.png",
          "rows41.npy: labels must have one entry per row of all.npz, but got 41"),
         ("confidence all.npz", "--confidence FILE or --confidence-key NAME must say where the confidences are"),
-        ("confidence all.npz --target-key blur", "--confidence FILE or --confidence-key NAME must say"),
         ("confidence all.npz --confidence-key tau",
          "all.npz has no array 'tau', only 'embeddings', 'labels', 'sigma', 'blur'"),
-        ("confidence all.npz --confidence none.txt", "none.txt: No such file or directory"),
         ("confidence all.npz --confidence words.txt",
          "words.txt must hold a number for each query, but entry 0 is no number"),
         ("confidence all.npz --confidence short.txt",
          "confidence must have one entry per query, but short.txt has 1 for 40 queries"),
         ("confidence all.npz --confidence-key sigma --target short.txt",
          "target must have one entry per query, but short.txt has 1 for 40 queries"),
-        ("confidence all.npz --confidence sigma.npy --plot sigma.npy", "--plot sigma.npy must end in one of .png"),
-        ("confidence all.npz --confidence sigma.npy --json sigma.npy",
-         "cannot write sigma.npy: it is there already (--force overwrites it)"),
         ("exploit all.npz -m mAPP", "mAPP"),
-        ("exploit all.npz --json shelf.npz", "shelf.npz"),
         ("exploit all.npz --gallery-labels own.npy", "goes with --gallery"),
         ("grouped train.npz --test-labels test.npz", "--test-labels goes with --test"),
         ("grouped train.npz --test test.npz --test-gallery-labels test.npz",
          "--test-gallery-labels goes with --test-gallery"),
-        ("grouped train.npz --test none.npz", "none.npz: No such file or directory"),
         ("grouped train.npz --test wide.npy", "wide.npy holds embeddings only"),
         ("grouped train.npz --test test.npz --test-gallery wide.npy --test-gallery-labels store.npz",
          "store.npz: gallery labels must have one entry per row"),
         ("grouped train.npz --halves 0", "--halves must be at least 1, but is 0"),
         ("grouped train.npz --halves 2 --group-size 16",
          "--group-size must be at most half the number of classes, 30"),
-        ("grouped train.npz --test test.npz --json test.npz",
-         "cannot write test.npz: it is there already (--force"),
         ("grouped alone.npz --group-size 4", "no query has a relevant item"),
         ("index-recall ids.npy ids.npy --tolerance 1", "ids.npy has no distances; --distances FILE names them"),
         ("quantization all.npz -f int9", "formats must be one of float64, float32"),
         ("quantization all.npz --threshold 1_0", "threshold must be numbers, or one of mean, median, but is '1_0'"),
-        ("quantization all.npz --plot bytes.jpg", "--plot bytes.jpg must end in one of .png, .pdf, .svg"),
-        ("quantization all.npz --json out.png --plot out.png", "two results cannot both be written to out.png"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_line_and_nothing_is_written(folder: Path, line: str, message: str) -> None:
@@ -237,19 +222,14 @@ def test_a_command_prints_what_python_prints(line: str) -> None:
 # audit ---------------------------------------------------------------------------------------------------------------
 
 
-def test_audit_prints_what_python_prints_and_its_status_is_a_gate() -> None:
+def test_audit_prints_and_writes_what_python_prints_and_its_status_is_a_gate() -> None:
     assert passed("audit", "sound.npz") == f"{dh.audit(task('sound'))}\n"
-    for name, usual, strict in (("sound", 0, 0), ("warned", 0, 1), ("zero", 1, 1)):
+    for name, usual, strict in (("sound", 0, 0), ("warned", 0, 1)):
         assert run("audit", f"{name}.npz", "-m", "mAP").exit_code == usual
         assert run("audit", f"{name}.npz", "-m", "mAP", "--strict").exit_code == strict
-
-
-def test_json_of_an_audit_is_printed_or_written_whatever_the_status() -> None:
-    printed = run("audit", "zero.npz", "-m", "mAP", "--json", "-")
-    assert json.loads(printed.stdout) == json.loads(dh.audit(task("zero"), measures="mAP").to_json())
     written = run("audit", "zero.npz", "-m", "mAP", "--json", "out.json", "--markdown", "out.md")
-    assert printed.exit_code == written.exit_code == 1
-    assert json.loads(Path("out.json").read_text()) == json.loads(printed.stdout)
+    assert written.exit_code == 1
+    assert json.loads(Path("out.json").read_text()) == json.loads(dh.audit(task("zero"), measures="mAP").to_json())
     assert Path("out.md").read_text().startswith("**")
     assert "SERIOUS" in written.stdout
 

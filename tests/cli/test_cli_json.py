@@ -20,12 +20,15 @@ LABELS = np.arange(24) % 6
 QUICK = ("-m", "mAP", "--n-resamples", "9")
 
 CALLS: list[tuple[str, tuple[str, ...]]] = [
-    ("evaluate", ("a.npz", "--std")),
+    ("evaluate", ("a.npz", "--std", "--interval")),
     ("evaluate", ("a.npz", "-m", "mAP", "--ties", "tolerance=1e-3")),
     ("compare", ("a.npz", "b.npz", *QUICK)),
     ("compare", ("a.run", "b.run", "--qrels", "qrels", *QUICK)),
+    ("evaluate", ("a.npz", "--by-slice", "types.txt")),
+    ("compare", ("a.npz", "b.npz", *QUICK, "--by-slice", "types.txt")),
+    ("run", ("qrels", "a.run", "--by-slice", "types.tsv")),
     ("leaderboard", ("a.npz", "b.npz", *QUICK)),
-    ("run", ("qrels", "a.run")),
+    ("run", ("qrels", "a.run", "--interval", "--n-resamples=9")),
     ("run", ("qrels", "a.run", "b.run", *QUICK)),
     ("audit", ("a.npz", "-m", "mAP")),
     ("audit-collection", ("corpus.npz", "qrels")),
@@ -51,6 +54,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         np.savez(f"{name}.npz", embeddings=values, labels=LABELS)
     np.savetxt("sure.txt", rng.random(24))
     np.savez("corpus.npz", embeddings=rows["a"][:2], ids=["d1", "d3"])
+    Path("types.txt").write_text("who\nwhen\n" * 12)
+    Path("types.tsv").write_text("q1\twho\nq2\twhen\n")
     Path("qrels").write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n")
     Path("a.run").write_text("q1 Q0 d1 1 0.5 x\nq1 Q0 d2 2 0.5 x\n")
     Path("b.run").write_text("q1 Q0 d1 1 0.7 x\nq1 Q0 d2 2 0.5 x\nq2 Q0 d1 1 0.5 x\n")

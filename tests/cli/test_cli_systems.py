@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import json
-from fractions import Fraction
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +41,7 @@ def test_compare_prints_what_python_prints(folder: Path) -> None:
     result = dh.compare(*reports("full", "half").values(), names=("full", "half"), n_resamples=200)
     task = ("compare", "full.npz", "half.npz", *QUICK)
     assert passed(*task) == f"{result}\n"
-    assert "Tests and intervals are over 12 classes." in str(result)
+    assert "Tests and intervals are over 12 classes" in str(result)
     assert passed(*task, "--explain") == f"{result}\n\n{result.explain()}\n"
     how = {"resample": "query", "alternative": "less", "confidence_level": 0.8, "method": "BCa", "seed": 5}
     flags = [part for name, value in how.items() for part in (f"--{name.replace('_', '-')}", value)]
@@ -59,8 +55,8 @@ def test_leaderboard_prints_what_python_prints(folder: Path) -> None:
     task = ("leaderboard", "half.npz", "full.npz", "rounded.npz", *QUICK)
     assert passed(*task) == f"{result}\n"
     assert passed(*task, "--latex", "-") == result.to_latex()
-    by_upper = dh.leaderboard(reports("half", "full"), n_resamples=200, rank_by="upper", resample="query", seed=3)
-    args = ("half.npz", "full.npz", *QUICK, "--rank-by", "upper", "--resample", "query", "--seed", 3)
+    by_upper = dh.leaderboard(reports("half", "full"), n_resamples=200, by="upper", resample="query", seed=3)
+    args = ("half.npz", "full.npz", *QUICK, "--by", "upper", "--resample", "query", "--seed", 3)
     assert passed("leaderboard", *args) == f"{by_upper}\n"
 
 
@@ -72,7 +68,7 @@ def test_labels_galleries_and_names(folder: Path) -> None:
     assert named.splitlines()[0].split()[2:7] == ["ours", "theirs", "ours", "-", "theirs"]
     galleries = ("--gallery", "full-items.npz", "--gallery", "half-items.npz")
     over_queries = passed("compare", "full.npz", "half.npz", *galleries, *QUICK)
-    assert "Tests and intervals are over queries." in over_queries
+    assert "Tests and intervals are over queries" in over_queries
     both = ("--labels", "labels.npy", "--labels", "labels.npy", "--gallery-labels", "labels.npy")
     items = ("--gallery", "full-items.npy", "--gallery", "half-items.npy")
     assert passed("compare", *files, *both, *items, *QUICK) == over_queries
@@ -92,7 +88,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run_reports(measures: str, rel: int = 1) -> dict[str, dh.Report]:
-    tasks = {name: dh.Task.from_run(f"{name}.run", "qrels", rel=rel) for name in ("first", "last")}
+    tasks = {name: dh.from_run(f"{name}.run", "qrels", rel=rel) for name in ("first", "last")}
     return {name: dh.evaluate(task, measures) for name, task in tasks.items()}
 
 
@@ -132,61 +128,56 @@ def test_options_that_runs_or_embeddings_lack_are_refused(runs: None) -> None:
 
 
 def test_runs_take_ties_as_embeddings_do(runs: None) -> None:
-    judged = [dh.evaluate(dh.Task.from_run(path, "qrels", ties="float16"), "MRR") for path in ("first.run", "last.run")]
+    judged = [dh.evaluate(dh.from_run(path, "qrels", ties="float16"), "MRR") for path in ("first.run", "last.run")]
     expected = dh.compare(*judged, names=("first", "last"))
     asked = ("compare", "first.run", "last.run", "--qrels", "qrels", "-m", "MRR", "--ties", "float16")
     assert passed(*asked) == f"{expected}\n"
 
 
-GATE = ("compare", "a.npz", "b.npz", "-m", "Hit@1", "--distance", "euclidean", "--fail-if-worse", "--n-resamples", "9")
-
-
-def gate(*new: float, by: str | None = None, drop: float | None = None, old: tuple[float, ...] = (0, 0, 9, 9)) -> Any:
-    """Exit status and message where two classes of two samples lie at these places, old and new."""
-    for name, places in (("a", old), ("b", new)):
-        np.savez(f"{name}.npz", embeddings=np.array(places)[:, None], labels=[0, 0, 1, 1])
-    options = {"--max-drop": drop, "--gate-by": by}
-    result = run(*GATE, *(part for pair in options.items() if pair[1] is not None for part in pair))
-    assert result.stdout.startswith("measure (%)")
-    return result.exit_code, result.stderr
-
-
-def test_a_gate_by_default_needs_the_lower_bound(tmp_path: Path, monkeypatch: Any) -> None:
+@pytest.fixture
+def hits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of 40 queries, of which they miss the first 0, 3 or 8; `tied` has one score for the relevant document."""
     monkeypatch.chdir(tmp_path)
-    passes = "deadheat: b passes: no measure is below a's by the {} (Hit@1).\n"
-    lost = "deadheat: b is worse than a by the {}: Hit@1 by {} points, where {} are allowed.\n"
-    bound, mean = "lower bound", "expected value"
-    assert gate(0, 0, 9, 9) == (0, passes.format(bound))
-    assert gate(0, 0, 0, 0) == (1, lost.format(bound, 100, 0))  # everything ties: from 0 to 100, on average 33
-    assert gate(0, 0, 0, 0, by="lower", drop=99.5) == (1, lost.format(bound, 100, 99.5))
-    assert gate(0, 0, 0, 0, by="expected", drop=0.5) == (1, lost.format(mean, 66.67, 0.5))
-    assert gate(0, 0, 0, 0, by="expected", drop=67)[0] == 0
-    assert gate(0, 0, 0, 0, by="certain")[0] == 0
-    assert (
-        gate(0, 0, 0, 0, old=(0, 0, 0, 0), by="lower")[0] == gate(0, 0, 0, 0, old=(0, 0, 0, 0), by="expected")[0] == 0
-    )
-    assert gate(0, 0, 9, 9, old=(0, 0, 0, 0)) == (0, passes.format(bound))
-    assert gate(0, 4, 0, 9, old=(0, 0, 0, 0)) == (0, passes.format(bound))
-    assert gate(0, 4, 0, 9, old=(0, 0, 0, 0), by="expected")[0] == 1
+    Path("qrels").write_text("".join(f"q{i:02} 0 d0 1\n" for i in range(40)))
+    scores = {"old": (0, 9), "same": (0, 9), "some": (3, 9), "many": (8, 9), "tied": (0, 1)}
+    for name, (missed, best) in scores.items():
+        rows = ((i, [("d0", -1 if i < missed else best), ("d1", 1)]) for i in range(40))
+        lines = (f"q{i:02} Q0 {document} 1 {score} t\n" for i, listed in rows for document, score in listed)
+        Path(f"{name}.run").write_text("".join(lines))
+    Path("other.run").write_text("".join(f"q{i:02} Q0 d2 1 1 t\n" for i in range(40)))
 
 
-def test_a_gate_by_what_is_certain_fails_only_where_the_new_system_is_worse_however_ties_fall(
-    tmp_path: Path, monkeypatch: Any
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    certain: Any = functools.partial(gate, by="certain")
-    passes = "deadheat: b passes: no measure is below a's under any tie-breaking (Hit@1).\n"
-    assert certain(0, 0, 9, 9) == (0, passes)
-    assert certain(0, 0, 0, 0) == (0, passes)  # everything ties: from 0 to 100
-    lost = "deadheat: b is worse than a under any tie-breaking: Hit@1 by at least {} points, where {} are allowed.\n"
-    assert certain(0, 4, 3, 9) == (1, lost.format(100, 0))
-    assert certain(0, 4, 0, 9) == (1, lost.format(75, 0))  # 4 has its own and another at 0, all others miss
-    assert certain(0, 4, 0, 9, drop=74.9)[0] == 1
-    assert certain(0, 4, 0, 9, drop=75) == (
-        0, "deadheat: b passes: no measure is below a's by more than 75 points under any tie-breaking (Hit@1).\n"
-    )  # fmt: skip
-    assert certain(0, 0, 9, 9, old=(0, 0, 0, 0)) == (0, passes)
-    assert certain(0, 4, 3, 9, old=(0, 0, 0, 0)) == (0, passes)  # the old one may have had nothing either
+def gate(new: str, *options: object) -> tuple[int, list[str]]:
+    """Exit status and lines on standard error of the gate on Hit@1."""
+    asked = ("compare", "old.run", f"{new}.run", "--qrels", "qrels", "-m", "Hit@1", "--fail-if-worse")
+    result = run(*asked, *options, "--n-resamples", 999)
+    assert result.stdout.startswith("measure (%)") == (result.exit_code < 2)
+    return result.exit_code, result.stderr.splitlines()
+
+
+def test_a_gate_has_three_readings(hits: None) -> None:
+    """Three queries of 40 are no evidence (p = 1/8) and eight are (p = 1/256)."""
+    rows = {
+        ("same",): 0, ("some",): 0, ("many",): 1, ("tied",): 1,
+        ("some", "--gate", "drop"): 1, ("some", "--gate", "drop", "--margin", 7.5): 0,
+        ("some", "--gate", "as_good", "--margin", 5): 1, ("some", "--gate", "as_good", "--margin", 25): 0,
+        ("many", "--margin", 5): 1, ("many", "--margin", 10): 0, ("many", "--confidence-level", 0.999): 0,
+        ("tied", "--by", "upper"): 0, ("tied", "--by", "expected"): 1, ("other",): 2,
+        ("same", "--gate", "as_good", "--margin", 0): 1,
+    }  # fmt: skip
+    assert {asked: gate(*asked)[0] for asked in rows} == rows
+
+
+def test_a_gate_says_why_on_standard_error(hits: None) -> None:
+    status, lines = gate("many", "--margin", 1)
+    pair = [dh.evaluate(dh.from_run(f"{name}.run", "qrels"), "Hit@1") for name in ("old", "many")]
+    decision = dh.compare(*pair, names=("old", "many"), n_resamples=999).gate(0.01)
+    assert (status, lines) == (1, [f"deadheat: {line}" for line in decision.notes()])
+    assert lines[0].startswith("deadheat: many is significantly worse than old: Hit@1 by 20.00 points (p = 0.0125)")
+    assert lines[1].startswith("deadheat: With 40 queries, the smallest drop that is found in 80 % of such samples: ")
+    assert gate("other")[1] == [
+        "deadheat: other must rank something that is judged for some query, but ranks nothing of the kind for any"
+    ]
 
 
 def test_collapsed_systems_fail_the_gate_and_equal_ones_pass(folder: Path) -> None:
@@ -195,47 +186,39 @@ def test_collapsed_systems_fail_the_gate_and_equal_ones_pass(folder: Path) -> No
     Path("good.run").write_text("".join(f"q{i} Q0 d{j} 1 {-j} t\n" for i in range(8) for j in range(9)))
     Path("constant.run").write_text("".join(f"q{i} Q0 d{j} 1 0.5 t\n" for i in range(8) for j in range(9)))
     Path("qrels").write_text("".join(f"q{i} 0 d0 1\n" for i in range(8)))
-    asked = ("--fail-if-worse", "--max-drop", "0.5", "-m", "mAP,Hit@1", "--n-resamples", "9")
-    of_runs = ("--qrels", "qrels", "-m", "MRR@10 nDCG@10", *asked[:3])
-    assert run("compare", "full.npz", "zero.npz", *asked).exit_code == 1
-    assert run("compare", "zero.npz", "full.npz", *asked).exit_code == 0
+    asked = ("--fail-if-worse", "-m", "mAP,Hit@1", "--n-resamples", "99")
+    of_runs = ("--qrels", "qrels", "-m", "MRR@10 nDCG@10", "--fail-if-worse")
+    for rule in (("--gate", "worse"), ("--gate", "drop", "--margin", "0.5"), ("--gate", "as_good", "--margin", "0.5")):
+        assert run("compare", "full.npz", "zero.npz", *asked, *rule).exit_code == 1
+        assert run("compare", "zero.npz", "full.npz", *asked, *rule).exit_code == 0
+        assert run("compare", "good.run", "constant.run", *of_runs, *rule).exit_code == 1
+        assert run("compare", "constant.run", "good.run", *of_runs, *rule).exit_code == 0
     assert run("compare", "full.npz", "full.npz", "--name", "a", "--name", "b", *asked).exit_code == 0
-    assert run("compare", "good.run", "constant.run", *of_runs).exit_code == 1
-    assert run("compare", "constant.run", "good.run", *of_runs).exit_code == 0
-    report = reports("full")["full"]
-    assert dh.compare(report, report).dropped() == ()
 
 
-def test_dropped_agrees_with_every_arrangement() -> None:
-    """Three queries with one relevant item each, tied with others: all values of the mean, in fractions."""
-    rng = np.random.default_rng(2)
-    for _ in range(200):
-        groups = [[(int(k), 0, int(tied), 1) for k, tied in rng.integers([0, 1], [3, 4], (3, 2))] for _ in "ab"]
-        means = [
-            {sum(each, Fraction(0)) / 3 for each in product(*([Fraction(1, k + i) for i in range(1, n + 1)]
-             for k, _, n, _ in rows))} for rows in groups
-        ]  # fmt: skip
-        least = min(means[0]) - max(means[1])
-        a, b = (dh.evaluate(dh.TieProfile.from_groups([[row] for row in rows], [9] * 3), "RR") for rows in groups)
-        for drop in (0.0, 0.125, 0.25):
-            assert dh.compare(a, b).dropped(drop) == (("MRR",) if min(means[0]) - min(means[1]) > drop else ())
-            assert dh.compare(a, b).dropped(drop, "certain") == (("MRR",) if least > Fraction(drop) else ())
-
-
-def test_a_gate_that_cannot_be_decided(folder: Path) -> None:
-    groups = [(0, 0, 1, 1)]
-    a, b = (dh.evaluate(dh.TieProfile.from_groups(rows, [9, 9]), "RR") for rows in ([groups, []], [[], groups]))
-    with pytest.raises(ValueError, match="MRR must have a value in A and B for some query"):
-        dh.compare(a, b).dropped()
-    report = reports("full")["full"]
-    with pytest.raises(ValueError, match=r"max_drop must be a fraction in \[0, 1\], but is 1\.5"):
-        dh.compare(report, report).dropped(1.5)
-    with pytest.raises(ValueError, match="gate_by must be one of lower, expected, certain, but is 'upper'"):
-        dh.compare(report, report).dropped(gate_by="upper")  # type: ignore[arg-type]
-    tolerant = dh.evaluate("full.npz", ties=dh.Tolerance(0.01), measures="mAP")
-    assert dh.compare(tolerant, tolerant).dropped(gate_by="lower") == ()
-    with pytest.raises(ValueError, match="mAP must have an expected value, which a tolerance does not have: gate by l"):
-        dh.compare(tolerant, tolerant).dropped(gate_by="expected")
+def test_slices_are_printed_in_place_of_the_table(hits: None, folder: Path) -> None:
+    Path("types.tsv").write_text("".join(f"q{i:02}\t{'who' if i < 10 else 'when'}\n" for i in reversed(range(40))))
+    column = {f"q{i:02}": "who" if i < 10 else "when" for i in range(40)}
+    old, many = (dh.evaluate(dh.from_run(f"{name}.run", "qrels"), "Hit@1") for name in ("old", "many"))
+    of_runs = ("--by-slice", "types.tsv", "-m", "Hit@1")
+    assert passed("run", "qrels", "many.run", *of_runs) == f"{many.by_slice(column)}\n"
+    sliced = dh.compare(old, many, names=("old", "many")).by_slice(column)
+    assert sliced["who"]["Hit@1"].tested == 0.8
+    assert passed("compare", "old.run", "many.run", "--qrels", "qrels", *of_runs) == f"{sliced}\n"
+    types = np.arange(36) % 2
+    Path("types.txt").write_text("".join(f"{each}\n" for each in types))
+    full = reports("full")["full"].by_slice(types)
+    asked = ("evaluate", "full.npz", "-m", "mAP,Hit@1", "--by-slice", "types.txt")
+    assert passed(*asked) == f"{full}\n"
+    assert json.loads(passed(*asked, "--json", "-")) == json.loads(full.to_json())
+    Path("short.txt").write_text("1\n2\n")
+    assert refused(*asked[:-1], "short.txt").startswith("short.txt: labels must have one entry per")
+    assert refused("run", "qrels", "many.run", "--by-slice", "types.txt") == (
+        "types.txt, line 1: must be a query id and its one value"
+    )
+    assert refused(*asked, "--std") == "--std goes with the table, which --by-slice replaces"
+    two = ("run", "qrels", "old.run", "many.run", "--by-slice", "types.tsv")
+    assert refused(*two) == "--by-slice goes with the table of one RUN; deadheat compare takes it for two"
 
 
 SETTINGS = {
@@ -269,16 +252,16 @@ SETTINGS = {
         ("compare full.npz half.npz --json half.npz",
          "cannot write half.npz: it is there already (--force overwrites it)"),
         *((f"compare full.npz half.npz {option}", f"{option.split()[0]} goes with --fail-if-worse")
-          for option in ("--max-drop 1", "--gate-by lower")),
-        *((f"compare full.npz half.npz --fail-if-worse --max-drop {wrong}",
-           f"--max-drop must be points of per cent from 0 to 100, but is {wrong}") for wrong in ("-1", "101")),
+          for option in ("--margin 1", "--gate drop")),
+        *((f"compare full.npz half.npz --fail-if-worse --margin {wrong}",
+           f"--margin must be points of per cent from 0 to 100, but is {wrong}") for wrong in ("-1", "101")),
         *((f"{command} nope.npz half.npz {option}", message) for command in ("compare", "leaderboard")
           for option, message in SETTINGS.items()),  # before anything is read
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(folder: Path, args: str, message: str) -> None:
     assert refused(*args.split()) == message
-    assert "is not one of 'lower', 'expected', 'upper'" in refused("leaderboard", "nope", "no", "--rank-by", "mean")
+    assert "is not one of 'lower', 'expected', 'upper'" in refused("leaderboard", "nope", "no", "--by", "mean")
 
 
 @pytest.mark.parametrize(

@@ -25,13 +25,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("line", "said"),
     [
         ("grouped a.npz --group-size 3", "--group-size must be "),
-        ("evaluate a.npz --distance l7", "--distance must be one of "),
-        ("collisions a.npz --distance l7", "--distance must be one of "),
         ("evaluate a.npz --labels-key y --gallery a.npz --label-column z", "--label-column must be left out unless "),
-        (
-            "evaluate a.npz --per-query seed",
-            "--per-query seed must end in one of .csv, .tsv, .npz, .parquet, but has no",
-        ),
         ("evaluate two.npz", "name the embeddings (--embeddings-key), one of "),
         ("evaluate a.npz --labels t.csv", "may hold the labels; name one (--label-column)"),
         ("evaluate names.csv", "may be names or data; say which (--header/--no-header)"),

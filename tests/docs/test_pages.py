@@ -49,7 +49,8 @@ docs/how-to/competition.md | $ python examples | tests/test_competition.py runs 
 docs/how-to/index-recall.md | deadheat index-recall | tests/analyses/test_index_recall.py runs it on such files
 docs/how-to/index-recall.md | index  | no code: the table of an example, without its times
 docs/how-to/ir-measures.md | $ python -m | tests/integrations/test_ir_measures.py runs it, and compares
-docs/how-to/link-prediction.md | from deadheat.integrations.pykeen | tests/integrations/test_link_prediction_libraries
+docs/how-to/link-prediction.md | from pykeen_evaluator | tests/integrations/test_link_prediction_libraries
+docs/how-to/mteb-folder.md | task  | no code: what tests/integrations/test_mteb.py makes, with other numbers
 docs/how-to/receipts.md | ssh-keygen | tests/trust/receipts/test_receipts.py runs it where the program is installed
 docs/how-to/receipts.md | minisign | tests/trust/receipts/test_receipts.py runs it where the program is installed
 docs/how-to/trec-eval.md | map  | no code; test_lines_as_trec_eval_prints_them compares it
@@ -153,27 +154,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, rows in parts.items():
         np.save(f"{name}.npy", embeddings[rows])
         Path(f"{name}.txt").write_text("".join(f"{label}\n" for label in labels[rows]))
-    for name, rows in {
-        "labels": slice(24),
-        "query-labels": slice(8),
-        "labels-1": slice(8, 12),
-        "labels-2": slice(12, 24),
-    }.items():
+    for name, rows in (("labels", slice(24)), ("query-labels", slice(8)), ("labels-1", slice(8, 12)),
+                       ("labels-2", slice(12, 24))):  # fmt: skip
         np.save(f"{name}.npy", labels[rows])
-    widths = {
-        "embeddings": 6,
-        "gallery": 6,
-        "a": 6,
-        "b": 4,
-        "c": 3,
-        "ours": 6,
-        "theirs": 4,
-        "baseline": 3,
-        "old": 3,
-        "new": 6,
-    }
-    for name, columns in widths.items():
-        np.savez(f"{name}.npz", embeddings=embeddings[:, :columns], labels=labels)
+    for columns, names in {6: "embeddings gallery a ours new", 4: "b theirs", 3: "c baseline old"}.items():
+        for name in names.split():
+            np.savez(f"{name}.npz", embeddings=embeddings[:, :columns], labels=labels)
     for name in ("images", "texts"):  # codes with several labels
         np.savez(f"{name}.npz", embeddings=np.where(embeddings > 0, 1, -1), labels=several)
     for name in ("train", "test"):  # with enough classes for groups of them
@@ -282,11 +268,11 @@ def test_calls_of_other_libraries(start: str, module: str, imports: str, ours: d
     for example in doctest.DocTestParser().get_examples(PAGES["docs/coming-from.md"]):
         if re.match(r"import|\w+ = ", example.source) and ".register(" not in example.source:
             exec(example.source, names)
-    profile = dh.Task.from_run(names["run"], names["qrels"]).profile
+    profile = dh.from_run(names["run"], names["qrels"]).profile
     if module == "torchmetrics":  # takes tensors
         import torch
 
-        profile = dh.Task.from_scores(names["scores"], names["relevant"]).profile
+        profile = dh.from_scores(names["scores"], names["relevant"]).profile
         names |= {name: torch.as_tensor(names[name]).flatten() for name in ("scores", "relevant")}
         names["query_of_each_pair"] = torch.arange(2).repeat_interleave(3)
     elif module == "pytorch_metric_learning":
@@ -300,17 +286,17 @@ def test_calls_of_other_libraries(start: str, module: str, imports: str, ours: d
         assert bounds.lower - 1e-6 <= float(theirs[name]) <= bounds.upper + 1e-6, (name, theirs[name], bounds)
 
 
-def test_pictures_of_the_gallery_are_those_that_the_page_draws(tmp_path: Path) -> None:
+def test_pictures_of_the_gallery_are_those_that_the_page_draws() -> None:
     """Each file is there, and its code draws something; the bytes depend on Matplotlib and its fonts."""
     pytest.importorskip("matplotlib", reason="the gallery needs matplotlib")
     gallery = pytest.importorskip("tests.gallery", reason="the gallery needs matplotlib")
-    drawn = {
-        paper: dict(pair for page in gallery.PAGES for pair in gallery.drawn(paper, page)) for paper in gallery.STYLES
-    }
-    assert len(drawn["light"]) == len(drawn["dark"]) > 20
-    for path, figure in (pair for figures in drawn.values() for pair in figures.items()):
-        assert path.read_bytes().startswith(b"\x89PNG")
-        assert any(ax.has_data() for ax in figure.axes)
+    drawn = {path: figure for page in gallery.PAGES for path, figure in gallery.drawn("light", page)}
+    assert len(drawn) > 20
+    assert all(any(ax.has_data() for ax in figure.axes) for figure in drawn.values())
     texts = [page.read_text(encoding="utf-8") for page in gallery.PAGES]
-    shown = {path for text in texts for path in re.findall(r"\((assets/plots/[^)#]+)#only-", text)}
-    assert {str(path.relative_to(gallery.DOCS)) for path in (gallery.DOCS / "assets" / "plots").iterdir()} == shown
+    shown = {paper: {gallery.DOCS / path for text in texts for path in re.findall(rf"\]\(([^)#]+)#only-{paper}", text)}
+             for paper in gallery.STYLES}  # fmt: skip
+    assert shown["light"] == {*drawn}
+    assert len(shown["dark"]) == len(drawn)
+    assert {*(gallery.DOCS / "assets" / "plots").iterdir()} == shown["light"] | shown["dark"]
+    assert all(path.read_bytes().startswith(b"\x89PNG") for paths in shown.values() for path in paths)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 COMPREHENSION = {"of", "each", "found", "came", "place"}  # elsewhere a variable says what it is
 PERMITTED = [  # the files, exact words, and why they are right there
+    ("engine/ties/rounded.py$", "of", "a public argument: `Rounded(of=)`"),
     ("pass/(exact_pairs|scores|integer_rows)", "square(_(of|factor|relative|tiny))?|(item|query)_square", "arithmetic"),
     ("docs/(words|test_language).py$", ".*", "the examples of the test, and words of the rule"),
 ]
@@ -55,7 +56,7 @@ def _blank(text: re.Match[str]) -> str:
 
 
 def _prose(path: Path, text: str) -> str:
-    """Return the text of a page, or the comments and strings of code, where they stand; all else is blank."""
+    """Return the text of a page, or the comments and strings of code, in the lines where they stand."""
     kind = _KINDS.get(path.suffix)
     if kind is None:
         return _PAGE_CODE.sub(_blank, text) if path.suffix == ".md" else text
@@ -68,10 +69,11 @@ def _prose(path: Path, text: str) -> str:
         tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type in kinds]
         ends = [(token.start, token.end) for token in tokens]
         spans = [(starts[row - 1] + column, starts[last - 1] + end) for (row, column), (last, end) in ends]
-    kept = list(re.sub(r"[^\n]", " ", text))
+    kept, end = [], 0
     for start, stop in spans:
-        kept[start:stop] = text[start:stop]
-    return re.sub(r"[#\"'`]|//+", lambda mark: " " * len(mark[0]), "".join(kept))
+        kept += ["\n" * text.count("\n", end, start), " ", text[start:stop]]
+        end = stop
+    return re.sub(r"[^\S\n]+", " ", re.sub(r"[#\"'`]|//+", " ", "".join(kept)))
 
 
 def _python_names(nodes: list[ast.AST]) -> Iterator[Name]:

@@ -30,7 +30,7 @@ def almost_scaled(rng, n, d):
     return drawn(rng, rng.standard_normal((2, d)), n) * rng.choice([1.0, 3.0, 0.1], (n, 1))
 
 
-def one_step_apart(rng, n, d):
+def neighbouring_floats(rng, n, d):
     rows = drawn(rng, rng.standard_normal((2, d)).astype(rng.choice([np.float32, np.float64])), n)
     return np.where(rng.random((n, d)) < 0.3, np.nextafter(rows, rows.dtype.type(np.inf)), rows)
 
@@ -155,7 +155,7 @@ def short_numbers(rng, n, d):
 
 
 KINDS = {make.__name__: make for make in (
-    integer_grid, duplicates, scaled_duplicates, almost_scaled, one_step_apart, some_zero_rows,
+    integer_grid, duplicates, scaled_duplicates, almost_scaled, neighbouring_floats, some_zero_rows,
     zero_rows_among_floats, all_zero, sparse, near_saturated, saturated_in_float64, both_ends_of_the_range,
     last_bits, permutations, permutations_and_a_constant, cancelling, mixed_magnitudes, mixed_magnitudes_in_a_row,
     one_huge_row, huge, subnormal, subnormal_in_float32, signs_over_root_dim, one_hot, decimals, half_way, gaussian,

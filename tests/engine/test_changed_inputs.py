@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat import from_scores
 
 _RNG = np.random.default_rng(0)
 ROWS = _RNG.standard_normal((30, 5))
@@ -43,49 +44,46 @@ def test_changed_rows_are_refused(dtype: Any) -> None:
     assert str(dh.evaluate(task)) == str(dh.evaluate(rows, LABELS))  # they are the same again
 
 
-def test_swapped_rows_are_refused() -> None:
-    rows = ROWS.copy()
-    task = Task(rows, LABELS)
+def swap(rows: Any) -> None:
     rows[[0, 1]] = rows[[1, 0]]
-    refused(task)
 
 
-def test_a_nan_that_comes_later_is_refused_before_the_core_sees_it() -> None:
-    rows = ROWS.copy()
-    task = Task(rows, LABELS)
+def to_nan(rows: Any) -> None:  # which the core must not see
     rows[0, 0] = np.nan
-    refused(task)
 
 
-@pytest.mark.parametrize("view", [lambda a: a[::2], lambda a: a[:, ::-1], lambda a: np.asfortranarray(a)])
-def test_changed_rows_behind_a_view_are_refused(view: Callable[[Any], Any]) -> None:
+def add_one(rows: Any) -> None:
+    rows[4, 4] += 1
+
+
+@pytest.mark.parametrize(
+    ("view", "change"),
+    [
+        (np.copy, swap), (np.copy, to_nan), (lambda a: a[::2], add_one), (lambda a: a[:, ::-1], add_one),
+        (np.asfortranarray, add_one),
+    ],
+)  # fmt: skip
+def test_changed_rows_behind_a_view_are_refused(view: Callable[[Any], Any], change: Callable[[Any], None]) -> None:
     rows = view(np.concatenate([ROWS, ROWS]).copy())
     task = Task(rows, np.resize(LABELS, len(rows)))
-    rows[4, 4] += 1
+    change(rows)
     refused(task)
 
 
-def test_one_of_several_changed_parts_is_refused() -> None:
-    parts = [ROWS[:10].copy(), ROWS[10:].copy()]
-    task = Task(parts, LABELS)
-    parts[1][0, 0] += 1
+def test_a_changed_part_a_changed_gallery_and_changed_junk_of_pairs_are_refused() -> None:
+    rows = [ROWS[:10].copy(), ROWS[10:].copy()]
+    task = Task(rows, LABELS)
+    add_one(rows[1])
     refused(task)
-
-
-def test_a_changed_gallery_is_refused() -> None:
     items = ITEMS.copy()
     task = Task(ROWS, LABELS, items, ITEM_LABELS)
-    items[0, 0] += 1
+    add_one(items)
     refused(task, "gallery was")
-
-
-def test_changed_junk_of_pairs_is_refused() -> None:
-    junk = np.zeros((30, 21), dtype=np.bool_)
-    task = Task(ROWS, LABELS, ITEMS, ITEM_LABELS, junk=junk)
-    junk[29, 20] = True  # behind the last whole word
-    refused(task, "junk was")
-    junk[29, 20], junk[0, 0] = False, True
-    refused(task, "junk was")
+    for changed in ((29, 20), (0, 0)):  # the first is behind the last whole word
+        junk = np.zeros((30, 21), dtype=np.bool_)
+        task = Task(ROWS, LABELS, ITEMS, ITEM_LABELS, junk=junk)
+        junk[changed] = True
+        refused(task, "junk was")
 
 
 def test_sparse_rows_are_copied() -> None:
@@ -109,16 +107,12 @@ def test_a_tensor_that_is_used_again_is_refused_or_was_copied(dtype: str) -> Non
         assert str(dh.evaluate(task)) == before
 
 
-def test_a_memory_map_that_was_written_to_is_refused(tmp_path: Path) -> None:
+def test_a_memory_map_that_was_written_to_and_a_file_that_was_written_anew_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", ROWS)
     rows = np.load(tmp_path / "a.npy", mmap_mode="r+")
     task = Task(rows, LABELS)
-    rows[7, 3] += 1
+    add_one(rows)
     refused(task)
-
-
-def test_a_file_that_was_written_anew_is_refused(tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", ROWS)
     task = Task(tmp_path / "a.npy", LABELS)
     np.save(tmp_path / "b.npy", ROWS[::-1])
     (tmp_path / "b.npy").replace(tmp_path / "a.npy")
@@ -169,7 +163,7 @@ def test_a_task_that_was_counted_keeps_its_values_and_gets_no_receipt_of_other_r
 
 def test_scores_are_counted_at_once() -> None:
     scores, relevant = ROWS.copy(), ROWS > 0.5
-    task = Task.from_scores(scores, relevant)
-    before = str(dh.evaluate(Task.from_scores(scores.copy(), relevant.copy())))
+    task = from_scores(scores, relevant)
+    before = str(dh.evaluate(from_scores(scores.copy(), relevant.copy())))
     scores[:], relevant[:] = 0, True
     assert str(dh.evaluate(task)) == before

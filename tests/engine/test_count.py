@@ -14,6 +14,7 @@ from engine.loops import taken
 
 import deadheat as dh
 from deadheat.engine import count
+from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.work import Work
 
 ENGINE = Path(count.__file__).parent
@@ -22,6 +23,7 @@ ROWS, CLASSES, HALVES = RNG.standard_normal((60, 5)), np.arange(60) % 20, np.ara
 CODES, SETS = ROWS > 0, RNG.random((60, 4)) < 0.3
 RULES: dict[str, Any] = {"positives": {"same": "class"}, "negatives": {"different": "class"}}
 A_PASS = "a counting pass"
+OPTIONS = CountingOptions.checked()
 
 
 def in_threads(**settings: Any) -> dh.TieProfile:
@@ -87,12 +89,15 @@ def test_blocks_that_do_not_fit_together_are_streamed_while_columns_fit(monkeypa
 
 
 def test_a_large_group_has_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    profiles = []
     for most, loops in ((30, ["small groups"]), (29, ["tiles", A_PASS])):
         monkeypatch.setattr(count, "SMALL_GROUP", most)
+        profiles.append(count.count_within(ROWS, CLASSES, np.split(np.arange(60), 2), settings=OPTIONS))
         with monkeypatch.context() as patched:
             seen = taken(patched)
             dh.grouped(dh.Task(ROWS, CLASSES), group_size=10)
         assert list(dict.fromkeys(name for name, _ in seen)) == loops
+    assert profiles[0] == profiles[1]
 
 
 def test_a_loop_takes_only_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import tempfile
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from click.testing import CliRunner
 from inputs import written
 from inputs.written import IN_PIECES, SAVE
 from numpy.testing import assert_array_equal
 from safetensors.numpy import save_file
 
 import deadheat as dh
-from deadheat.cli.main import main
 from deadheat.errors import FileError, InputError, MissingPackageError
 from deadheat.inputs import disk
 from deadheat.inputs.files import FileLayout
@@ -68,23 +67,19 @@ def saved(kind: str, folder: Path, rows: Any = ROWS, labels: Any = NUMBERS, name
 # The same from each ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
-@pytest.mark.parametrize("kind", IN_PIECES)
+TYPES = ["f2", "f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"]
+SWAPPED = [(kind, dtype) for kind in ("hdf5", "hdf5, chunks") for dtype in (">f4", ">f8", ">i2", ">u8")]
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [*product(IN_PIECES, TYPES), *SWAPPED])
 def test_every_type(kind: str, dtype: str, tmp_path: Path) -> None:
     rows = (ROWS > 0) if dtype == "?" else np.abs(ROWS * 8).astype(dtype)
     path = saved(kind, tmp_path, rows)
     result = read(path).embeddings
     assert_array_equal(result, rows)
     assert result.dtype == rows.dtype
-    if dtype in ("?", "u1"):
-        assert dh.Task(path, distance="hamming").profile == dh.Task(rows, NUMBERS, distance="hamming").profile
-
-
-@pytest.mark.parametrize("dtype", [">f4", ">f8", ">i2", ">u8"])
-@pytest.mark.parametrize("kind", ["hdf5", "hdf5, chunks"])
-def test_the_other_byte_order(kind: str, dtype: str, tmp_path: Path) -> None:
-    rows = np.abs(ROWS * 8).astype(dtype)
-    assert dh.Task(saved(kind, tmp_path, rows)).profile == dh.Task(rows, NUMBERS).profile
+    distance = "hamming" if dtype in ("?", "u1") else "cosine"
+    assert dh.Task(path, distance=distance).profile == dh.Task(rows, NUMBERS, distance=distance).profile
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu"])
@@ -301,24 +296,18 @@ def test_a_header_of_safetensors_that_lies(tmp_path: Path) -> None:
         assert "cannot be read as safetensors; truncated or damaged? " in refusal(open_rows, path, "gallery")
 
 
-PACKAGES = {"parquet": "pyarrow", "safetensors": "safetensors", "hdf5": "h5py"}
+MISSING = [("parquet", "pyarrow", r"\w+"), ("hdf5", "h5py", r"\w+"), ("safetensors", "safetensors", r"\w+"),
+           ("safetensors", "ml_dtypes", "BF16")]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "module"), PACKAGES.items())
-def test_a_package_that_is_missing(kind: str, module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = saved(kind, tmp_path)
+@pytest.mark.parametrize(("kind", "module", "content"), MISSING)
+def test_a_package_that_is_missing(
+    kind: str, module: str, content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved(kind, tmp_path, ROWS.astype(ml_dtypes.bfloat16) if content == "BF16" else ROWS)
     monkeypatch.setitem(sys.modules, module, None)
     said = written.refusal(MissingPackageError, read, path)
-    assert re.fullmatch(rf".*a\..*: reading \w+ needs {module}: pip install 'deadheat\[files\]'", said)
-    result = CliRunner().invoke(main, ["evaluate", str(path)])
-    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
-
-
-def test_bfloat16_needs_ml_dtypes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = saved("safetensors", tmp_path, ROWS.astype(ml_dtypes.bfloat16))
-    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
-    said = written.refusal(MissingPackageError, read, path)
-    assert said.endswith("reading BF16 needs ml_dtypes: pip install 'deadheat[files]'")
+    assert re.fullmatch(rf".*a\..*: reading {content} needs {module}: pip install 'deadheat\[files\]'", said)
 
 
 def test_hdf5_that_points_elsewhere(tmp_path: Path) -> None:
@@ -353,5 +342,5 @@ def test_endings_that_are_not_read(ending: str, got: str, tmp_path: Path) -> Non
 def test_a_pipe_is_no_file(name: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / name)
     said = f"{tmp_path / name} is a pipe or a device, and not a file: save it in one"
-    for call in (read, dh.audit_run, partial(dh.Task.from_run, {"q": {"a": 1.0}}), partial(dh.Task, ROWS)):
+    for call in (read, dh.audit_run, partial(dh.from_run, {"q": {"a": 1.0}}), partial(dh.Task, ROWS)):
         assert refusal(call, tmp_path / name) == said

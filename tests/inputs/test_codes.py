@@ -28,7 +28,8 @@ def forms() -> dict[str, Any]:
     unsigned = {f"0/1 {kind}": BITS.astype(kind) for kind in (*TYPES, "u2", "u4", "u8")}
     signed = {f"±1 {kind}": SIGNS.astype(kind) for kind in TYPES}
     lists = {"lists": SIGNS.tolist(), "rows": list(SIGNS), "parts": [SIGNS[:3], SIGNS[3:].astype(np.float32)]}
-    return {**unsigned, **signed, **lists, "Fortran": np.asfortranarray(SIGNS), "bool": BITS}
+    frame = pytest.importorskip("pandas").DataFrame(SIGNS)
+    return {**unsigned, **signed, **lists, "Fortran": np.asfortranarray(SIGNS), "bool": BITS, "frame": frame}
 
 
 FORMS = forms()
@@ -38,12 +39,8 @@ WANTED = dh.Task(BITS, LABELS, distance="hamming")
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_codes_has_one_digest(form: str) -> None:
-    for given in (FORMS[form], PACKED):
+    for given in (FORMS[form], PACKED, list(PACKED)):
         assert dh.Task(given, LABELS, distance="hamming").profile.digest() == WANTED.profile.digest()
-
-
-def test_rows_of_packed_bits_stay_packed_in_a_list() -> None:
-    assert dh.Task(list(PACKED), LABELS, distance="hamming").profile == WANTED.profile
 
 
 def test_zeros_and_ones_in_uint8_are_packed_bits_of_the_same_distances() -> None:
@@ -57,11 +54,6 @@ def test_tensors(dtype: str) -> None:
     torch = pytest.importorskip("torch")
     tensor = torch.from_numpy(BITS if dtype == "bool" else SIGNS).to(getattr(torch, dtype))
     assert dh.Task(tensor, LABELS, distance="hamming").profile == WANTED.profile
-
-
-def test_frames() -> None:
-    pandas = pytest.importorskip("pandas")
-    assert dh.Task(pandas.DataFrame(SIGNS), LABELS, distance="hamming").profile == WANTED.profile
 
 
 @pytest.mark.parametrize("forms", [*product(("±1 f4", "0/1 i8", "bool"), repeat=2)])
@@ -148,7 +140,11 @@ def test_the_value_is_named_with_its_row_in_a_later_piece(monkeypatch: pytest.Mo
 
 
 def test_packed_bits_and_an_entry_for_each_bit_do_not_go_together() -> None:
-    with pytest.raises(InvalidTypeError, match=r"must both be packed bits, uint8, or both .* dtypes int8 and uint8$"):
-        dh.Task(SIGNS, LABELS, PACKED, LABELS, distance="hamming")
-    with pytest.raises(InvalidValueError, match=r"must have the same dim, but have 19 and 18 columns$"):
-        dh.Task(SIGNS, LABELS, BITS[:, :18], LABELS, distance="hamming")
+    said = r"must both be packed bits, uint8, or both .* dtypes {} and {}$"
+    as_many = np.zeros((40, 19), dtype=np.uint8)  # bytes as the others have bits: of one shape, and not compared
+    for one, other in ((SIGNS, PACKED), (BITS, as_many), (as_many, BITS)):
+        with pytest.raises(InvalidTypeError, match=said.format(one.dtype, other.dtype)):
+            dh.Task(one, LABELS, other, LABELS, distance="hamming")
+    for one, other, dims in ((SIGNS, BITS[:, :18], "19 and 18"), (PACKED, PACKED[:, :1], "3 and 1")):
+        with pytest.raises(InvalidValueError, match=rf"must have the same dim, but have {dims} columns$"):
+            dh.Task(one, LABELS, other, LABELS, distance="hamming")

@@ -121,7 +121,7 @@ def test_arrays_are_taken_by_protocol(kind: Any) -> None:
     assert dh.Task([kind(ROWS[:5]), kind(ROWS[5:])], LABELS).profile == PROFILE
     assert dh.Task([kind(row) for row in ROWS], LABELS).profile == PROFILE
     assert dh.Task(ROWS, LABELS, kind(ROWS), LABELS).profile == dh.Task(ROWS, LABELS, ROWS, LABELS).profile
-    assert dh.Task.from_scores(kind(ROWS), kind(ROWS > 0)).profile == dh.Task.from_scores(ROWS, ROWS > 0).profile
+    assert dh.from_scores(kind(ROWS), kind(ROWS > 0)).profile == dh.from_scores(ROWS, ROWS > 0).profile
 
 
 def test_an_array_that_cannot_come_here() -> None:

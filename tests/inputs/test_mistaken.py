@@ -40,8 +40,8 @@ def test_hits_in_the_place_of_ids_are_refused(hits: Any, got: str) -> None:
             f"ranked_ids, query {where}: an entry must be an id, or a set of tied ids, but {got}; give the id of each"
         )
         with pytest.raises(TypeError, match=re.escape(said)):
-            dh.Task.from_lists(ranked, relevant)
-    mixed = dh.Task.from_lists([["a", ("b", "c")], [["d"], ["b", "c"]], [{"a", "b"}]], [["b"]] * 3)
+            dh.from_lists(ranked, relevant)
+    mixed = dh.from_lists([["a", ("b", "c")], [["d"], ["b", "c"]], [{"a", "b"}]], [["b"]] * 3)
     assert mixed.profile.tied.tolist() == [2, 2, 2]
 
 
@@ -49,22 +49,22 @@ def test_several_ids_in_one_text_are_refused() -> None:
     said = "{} must be lists of ids, but query '0' has one text, {}; split it if it holds several ids"
     for text in ("0001 0002 0003", "0001,0002", "0001; 0002"):
         with pytest.raises(ValueError, match=re.escape(said.format("ranked_ids", repr(text)))):
-            dh.Task.from_lists([[text], ["0003"]], [["0001"], ["0003"]])
+            dh.from_lists([[text], ["0003"]], [["0001"], ["0003"]])
         with pytest.raises(ValueError, match=re.escape(said.format("relevant_ids", repr(text)))):
-            dh.Task.from_lists([["0001"], ["0003", "0004"]], [[text], ["0003"]])
-    dh.Task.from_lists([["Ada Lovelace"]], [["Ada Lovelace", "Alan Turing"]])
-    dh.Task.from_lists([["Ada Lovelace", "Hopper"]], [["Hopper"]])
+            dh.from_lists([["0001"], ["0003", "0004"]], [[text], ["0003"]])
+    dh.from_lists([["Ada Lovelace"]], [["Ada Lovelace", "Alan Turing"]])
+    dh.from_lists([["Ada Lovelace", "Hopper"]], [["Hopper"]])
 
 
 def test_a_table_of_blast_is_no_run(tmp_path: Path) -> None:
     path, hit = tmp_path / "hits.tsv", "q1\td1\t98.5\t200\t3\t0\t1\t200\t5\t204\t1e-50\t{}\n"
     path.write_text("# BLASTP\n" + hit.format(370) + hit.format("371.5"))
     with pytest.raises(FileError, match="must be a run, but has twelve columns, as a table of BLAST"):
-        dh.Task.from_run(path, {"q1": {"d1": 1}})
+        dh.from_run(path, {"q1": {"d1": 1}})
     path.write_text("query_id\tdoc_id" + "\t" * 9 + "\tscore\n" + hit.format(370))
-    assert dh.Task.from_run(path, {"q1": {"d1": 1}}).profile.tied.tolist() == [1]
+    assert dh.from_run(path, {"q1": {"d1": 1}}).profile.tied.tolist() == [1]
     path.write_text("q1 Q0 d1 1 0.5 a tag of 2024 12 24 and more\n")
-    assert dh.Task.from_run(path, {"q1": {"d1": 1}}).profile.tied.tolist() == [1]
+    assert dh.from_run(path, {"q1": {"d1": 1}}).profile.tied.tolist() == [1]
 
 
 def test_a_relevance_matrix_is_no_matrix_of_labels() -> None:
@@ -75,17 +75,17 @@ def test_a_relevance_matrix_is_no_matrix_of_labels() -> None:
     relevant = abs(places[:, None] - places) <= 1
     said = (
         "labels must have a column for each label, but is a relevance matrix, (70, 70), symmetric and with a full "
-        "diagonal: Task.from_scores(scores, relevant, junk=np.eye(70, dtype=bool)) takes it, and Task.from_judged "
+        "diagonal: from_scores(scores, relevant, junk=np.eye(70, dtype=bool)) takes it, and from_judged "
         "takes its pairs"
     )
     for given in (relevant, relevant.astype(float), sparse.csr_array(relevant)):
         with pytest.raises(ValueError, match=re.escape(said)):
             dh.Task(rows, given)
     scores = -abs(places[:, None] - places)
-    task = dh.Task.from_scores(scores, relevant, junk=np.eye(n, dtype=bool))
+    task = dh.from_scores(scores, relevant, junk=np.eye(n, dtype=bool))
     ids = [str(place) for place in range(n)]
     qrels = {ids[i]: {ids[j]: 1 for j in np.flatnonzero(relevant[i]) if i != j} for i in range(n)}
-    judged = dh.Task.from_judged(rows, rows, qrels, ids, ids, exclude=(ids, ids), distance="euclidean")
+    judged = dh.from_judged(rows, rows, qrels, ids, ids, exclude=(ids, ids), distance="euclidean")
     expected = (2 * 0.5 + (n - 2) * 1) / n  # the two ends have one neighbour
     for entry in (task, judged):
         assert dh.evaluate(entry, "P@2")["P@2"].expected == pytest.approx(expected, abs=1e-15)
@@ -144,7 +144,7 @@ class Frame:
     "run", [{"q": {"d": 1.0}}, [Row("q", "d", 1.0)], [{"qid": "q", "docid": 0, "docno": "d"}], Frame()]
 )
 def test_a_run_in_the_place_of_embeddings_names_from_run(run: Any) -> None:
-    said = "embeddings must be an array, but is a run or qrels: give these to dh.Task.from_run"
+    said = "embeddings must be an array, but is a run or qrels: give these to dh.from_run"
     for call in (dh.evaluate, dh.Task):
         with pytest.raises(TypeError, match=said):
             call(run, {"q": {"d": 1}})
@@ -155,11 +155,9 @@ def test_a_run_in_the_place_of_embeddings_names_from_run(run: Any) -> None:
 def test_files_of_runs_name_from_run(tmp_path: Path) -> None:
     for name in ("a.run", "a.txt", "a.trec", "a.qrels"):
         (tmp_path / name).write_text("q Q0 d 1 1 t\n")
-        with pytest.raises(
-            ValueError, match=re.escape(f"{Path(name).suffix}': dh.Task.from_run (deadheat run) takes runs")
-        ):
+        with pytest.raises(ValueError, match=re.escape(f"{Path(name).suffix}': dh.from_run (deadheat run) takes runs")):
             dh.evaluate(tmp_path / name, [1])
-    with pytest.raises(ValueError, match=re.escape("ends in '.qrels': dh.Task.from_run (deadheat run) takes runs")):
+    with pytest.raises(ValueError, match=re.escape("ends in '.qrels': dh.from_run (deadheat run) takes runs")):
         dh.evaluate(tmp_path / "a.run", tmp_path / "a.qrels")
 
 
@@ -178,7 +176,7 @@ def test_a_whole_data_set_is_refused_with_its_column(data: Any) -> None:
         (lambda: dh.evaluate(data), "embeddings"),
         (lambda: dh.Task(data, [0]), "embeddings"),
         (lambda: dh.Task([[1.0]], [0], data, [0]), "gallery"),
-        (lambda: dh.Task.from_judged(data, [[1.0]], {"q": {"d": 1}}, ["q"], ["d"]), "queries"),
+        (lambda: dh.from_judged(data, [[1.0]], {"q": {"d": 1}}, ["q"], ["d"]), "queries"),
     ):
         with pytest.raises(TypeError, match=re.escape(f"{name} must be an array or a column, but {got}")):
             call()
@@ -198,10 +196,10 @@ def test_a_whole_data_set_is_refused_with_its_column(data: Any) -> None:
 def test_numbers_of_other_kinds_are_refused_with_the_conversion(value: Any, got: str) -> None:
     for run, qrels, name in (({"a": value}, {"a": 1}, "score"), ({"a": 1.0}, {"a": value}, "rel")):
         with pytest.raises(TypeError, match=f"query 'q', document 'a': {name} {got}"):
-            dh.Task.from_run({"q": run}, {"q": qrels})
+            dh.from_run({"q": run}, {"q": qrels})
     own = got.replace(f"of type {type(value).__name__}", re.escape(repr(value)))  # an argument is shown as it is
     with pytest.raises(TypeError, match=f"rel {own}"):
-        dh.Task.from_run({"q": {"a": 1.0}}, {"q": {"a": 1}}, rel=value)
+        dh.from_run({"q": {"a": 1.0}}, {"q": {"a": 1}}, rel=value)
 
 
 def test_arrays_of_fractions_are_refused_with_the_conversion() -> None:
@@ -210,16 +208,16 @@ def test_arrays_of_fractions_are_refused_with_the_conversion() -> None:
             f"must hold integers or floats, but holds a {type(value).__name__}: np.array(..., dtype=float) converts it"
         )
         with pytest.raises(TypeError, match=re.escape(f"scores {got}")):
-            dh.Task.from_scores([[value, value]], [[1, 0]])
+            dh.from_scores([[value, value]], [[1, 0]])
         with pytest.raises(TypeError, match=re.escape(f"embeddings {got}")):
             dh.Task([[value], [value]], [0, 0])
 
 
 def test_integer_ids_are_their_decimal_text() -> None:
     given: Any = ([[0.0], [1.0]], [[0.0], [2.0], [3.0]])
-    text = dh.Task.from_judged(*given, {"1": {"7": 1}, "2": {"9": 1}}, ["1", "2"], ["7", "8", "9"], junk={"2": ["8"]})
-    integers = dh.Task.from_judged(*given, {1: {7: 1}, 2: {9: 1}}, np.array([1, 2]), [7, 8, 9], junk={2: [8]})
+    text = dh.from_judged(*given, {"1": {"7": 1}, "2": {"9": 1}}, ["1", "2"], ["7", "8", "9"], junk={"2": ["8"]})
+    integers = dh.from_judged(*given, {1: {7: 1}, 2: {9: 1}}, np.array([1, 2]), [7, 8, 9], junk={2: [8]})
     assert integers.profile == text.profile
     assert integers.profile.query_ids == ("1", "2")
     with pytest.raises(ValueError, match="gallery_ids must hold each id once, but holds '7' again"):
-        dh.Task.from_judged(*given, {1: {7: 1}}, [1, 2], [7, "7", 9])
+        dh.from_judged(*given, {1: {7: 1}}, [1, 2], [7, "7", 9])

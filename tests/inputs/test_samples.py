@@ -19,7 +19,6 @@ NUMBERS = np.array([7, 8, 7, 8])
 WORDS = np.array(["a", "b", "a", "b"])
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # the same from every format
 
 
@@ -44,19 +43,6 @@ def test_a_file_holds_both(kind: str, labels: np.ndarray, tmp_path: Path) -> Non
     assert dh.evaluate(whole, gallery=whole, measures="mAP")["mAP"].lower == dh.evaluate(against, "mAP")["mAP"].lower
 
 
-@pytest.mark.parametrize("codes", [POINTS > 0.7, np.array([[1, 2], [3, 4], [1, 3], [7, 255]], dtype=np.uint8)])
-def test_binary_codes_keep_their_type(codes: np.ndarray, tmp_path: Path) -> None:
-    expected = dh.Task(codes, NUMBERS, distance="hamming").profile
-    whole = saved("npz", tmp_path / "whole", codes, NUMBERS)
-    np.save(tmp_path / "a.npy", codes[:1])
-    np.save(tmp_path / "b.npy", codes[1:])
-    for given in (whole, [whole], tmp_path / "?.npy", codes.tolist() if codes.dtype == bool else codes):
-        assert dh.Task(given, NUMBERS, distance="hamming").profile == expected
-    assert dh.Task(whole, distance="hamming").profile == expected
-    assert dh.read(whole).embeddings.dtype == codes.dtype
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 # labels 7 and "7"
 
 
@@ -95,7 +81,6 @@ def test_labels_that_are_neither_are_refused_also_with_text(tmp_path: Path) -> N
     assert said.endswith(" float64 and holds another number in row 0")
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # what is refused
 
 
@@ -125,7 +110,6 @@ def test_labels_are_counted_against_the_rows_of_all_files(tmp_path: Path) -> Non
     assert (caught.value.argument, caught.value.file) == ("labels", str(files[1]))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # the files that a pattern fits come in natural order, and which one that was is said
 
 

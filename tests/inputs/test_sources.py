@@ -75,7 +75,6 @@ def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disk, "RESIDENT", 200)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # one source of each kind
 
 
@@ -148,7 +147,6 @@ def test_a_path_outlives_a_change_of_folder_and_a_file_that_changes_is_noticed(
     assert said == "query: a.npy must stay as it is while it is read, but has changed"
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # sets of files
 
 
@@ -210,7 +208,6 @@ def test_shards_that_are_refused(tmp_path: Path) -> None:
     assert "plain array" in refusal([ROWS, np.ma.masked_array(ROWS)], TypeError)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # what is refused
 
 
@@ -266,16 +263,6 @@ def test_a_file_that_is_cut_off_while_it_is_read_is_an_error(
         read(source)
 
 
-def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
-    source = open_rows(save(tmp_path / "a.npy", ROWS), "gallery")
-    assert isinstance(source, File)
-    descriptor = os.open(tmp_path / "a.npy", os.O_WRONLY)
-    with pytest.raises(OSError, match=r"Bad file descriptor.*a\.npy"):
-        source._fill(descriptor, 0, np.empty((1, 6)))
-    os.close(descriptor)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 # temporary files
 
 
@@ -321,7 +308,6 @@ def test_a_full_disk_leaves_nothing_and_is_named(tmp_path: Path, monkeypatch: py
     assert not temporary()
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # places, labels and digests
 
 
@@ -392,7 +378,6 @@ def test_the_fingerprint_is_of_the_numbers(tmp_path: Path) -> None:
         assert fingerprint(open_rows(other, "query")) not in digests
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # memory
 
 _MEASURE = """

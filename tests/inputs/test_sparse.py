@@ -102,12 +102,6 @@ def test_rows_as_a_source_returns_them() -> None:
     assert_array_equal(open_rows(parts, "embeddings").whole(), rows)
 
 
-def test_receipt_of_dense_rows_is_that_of_sparse_ones() -> None:
-    rows, labels = example(8)
-    receipt = dh.receipt(dh.Task(rows, labels))
-    assert dh.verify(receipt, dh.Task(sparse.coo_array(rows), labels)).matches
-
-
 def test_products_need_shared_columns_alone() -> None:
     """Columns that are 0 in all queries or in all items change no product, and are left out."""
     rng = np.random.default_rng(5)

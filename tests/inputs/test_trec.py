@@ -141,12 +141,12 @@ def test_json_in_every_function(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("run.json", "qrels.json")]
     for path, table in zip(paths, (run, qrels), strict=True):
         path.write_text(json.dumps(table, indent=1))
-    expected = dh.evaluate(dh.Task.from_run(run, qrels))
-    assert dh.evaluate(dh.Task.from_run(*paths)).to_json() == expected.to_json()
-    assert dh.Task.from_run(*paths).profile == dh.Task.from_run(run, qrels).profile
+    expected = dh.evaluate(dh.from_run(run, qrels))
+    assert dh.evaluate(dh.from_run(*paths)).to_json() == expected.to_json()
+    assert dh.from_run(*paths).profile == dh.from_run(run, qrels).profile
     assert dh.audit_run(*paths).to_json() == dh.audit_run(run, qrels).to_json()
     given = {"queries": [[1.0]], "gallery": [[1.0], [2.0]], "query_ids": ["q"], "gallery_ids": ["a", "b"]}
-    assert dh.Task.from_judged(**given, qrels=paths[1]).profile == dh.Task.from_judged(**given, qrels=qrels).profile
+    assert dh.from_judged(**given, qrels=paths[1]).profile == dh.from_judged(**given, qrels=qrels).profile
     for text, said in {
         '{"q": {"a": 1, "a": 2}}': "run.json is no JSON of scores: 'a' must be listed once, but is again",
         '{"q": {"a": NaN}}': "run, query 'q', document 'a': score must be finite, but is nan",
@@ -157,4 +157,4 @@ def test_json_in_every_function(tmp_path: Path) -> None:
     }.items():
         paths[0].write_text(text)
         with pytest.raises((FileError, InputError), match=re.escape(said)):
-            dh.evaluate(dh.Task.from_run(*paths))
+            dh.evaluate(dh.from_run(*paths))

@@ -1,4 +1,4 @@
-"""What a test of a neighbour needs, with one line where it is absent, and their values against our bounds."""
+"""Marks of tests that need other libraries, with one line where these are absent; their values within our bounds."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def needs(*modules: str) -> pytest.MarkDecorator:
     )
 
 
-def widest(found: Mapping[str, float], theirs: Mapping[str, float], slack: float = 1e-12) -> float:
+def widest(ours: Mapping[str, float], theirs: Mapping[str, float], slack: float = 1e-12) -> float:
     """The largest distance of our bounds for their keys, which must hold the expectation and, but for rounding, theirs.
 
     If it is 0, all our values are equal, and theirs up to rounding.
     """
     for key, value in theirs.items():
-        assert found[key + "_lower"] <= found[key] <= found[key + "_upper"], key
-        assert found[key + "_lower"] - slack <= value <= found[key + "_upper"] + slack, key
-    return max(found[key + "_upper"] - found[key + "_lower"] for key in theirs)
+        assert ours[key + "_lower"] <= ours[key] <= ours[key + "_upper"], key
+        assert ours[key + "_lower"] - slack <= value <= ours[key + "_upper"] + slack, key
+    return max(ours[key + "_upper"] - ours[key + "_lower"] for key in theirs)

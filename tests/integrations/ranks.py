@@ -60,9 +60,9 @@ def uneven(rank: int, group: Any) -> dict[str, Any]:
     in_batches(metric, [3, 2, 20, 10], embeddings[mine], labels[mine])
     first, report = numbers(metric.compute()), metric.report()
     metric.update(embeddings[:0], labels[:0])
-    found = {"first": first, "second": numbers(metric.compute()), "digest": report.profile.digest()}
+    result = {"first": first, "second": numbers(metric.compute()), "digest": report.profile.digest()}
     tasks.count = whole
-    return {**found, "counted": counted}
+    return {**result, "counted": counted}
 
 
 def without_data(rank: int, group: Any) -> dict[str, Any]:
@@ -144,30 +144,30 @@ def disagreeing(rank: int, group: Any) -> dict[str, Any]:
 CASES = (uneven, without_data, padded, each_step, by_role, disagreeing)
 
 
-def process(rank: int, folder: str, found: Any) -> None:
+def process(rank: int, folder: str, results: Any) -> None:
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=N_RANK)
     group = torch.distributed.new_group([0, 1])
     try:
-        found.put((rank, {case.__name__: case(rank, group) for case in CASES}))
+        results.put((rank, {case.__name__: case(rank, group) for case in CASES}))
     except BaseException as error:
-        found.put((rank, repr(error)))
+        results.put((rank, repr(error)))
         raise
     finally:
         torch.distributed.destroy_process_group()
 
 
 def run(folder: Path) -> list[dict[str, dict[str, Any]]]:
-    """What each process found in each case, by rank."""
+    """Return the results of each process in each case, by rank."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__, "torch", "torchmetrics"])
-    found = context.Queue()
-    processes = [context.Process(target=process, args=(rank, str(folder), found)) for rank in range(N_RANK)]
-    for each in processes:
-        each.start()
+    values = context.Queue()
+    processes = [context.Process(target=process, args=(rank, str(folder), values)) for rank in range(N_RANK)]
+    for one in processes:
+        one.start()
     try:
-        return [result for _, result in sorted(found.get(timeout=120) for _ in processes)]
+        return [result for _, result in sorted(values.get(timeout=120) for _ in processes)]
     finally:
-        for each in processes:
-            each.join(timeout=20)
-            each.kill()
+        for one in processes:
+            one.join(timeout=20)
+            one.kill()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from integrations.needs import needs
 import deadheat as dh
 from deadheat.errors import InputError
 
-ROOT = Path(__file__).parents[2]
 RNG = np.random.default_rng(0)
 ROWS = RNG.integers(-9, 10, (80, 5)).astype(np.float32) / 8
 LABELS = RNG.integers(0, 9, 80)
@@ -34,13 +32,13 @@ def test_tensors_of_every_float(kind: str) -> None:
     import torch
 
     rows, labels = torch.tensor(ROWS).to(getattr(torch, kind)), torch.tensor(LABELS)
-    doors = [
+    forms = [
         rows, rows.clone().requires_grad_(), (rows.clone().requires_grad_() * 1), rows.T.contiguous().T, rows[:, :],
         rows.repeat_interleave(2, dim=0)[::2], [rows[:33], rows[33:]], list(rows), tuple(rows),
         torch.nn.Parameter(rows.clone()),
     ]  # fmt: skip
-    for door in doors:
-        assert dh.Task(door, labels).profile.digest() == DIGEST
+    for form in forms:
+        assert dh.Task(form, labels).profile.digest() == DIGEST
     assert dh.Task([rows[:33], rows[33:]], [labels[:33], labels[33:]]).profile.digest() == DIGEST
     with torch.inference_mode():
         assert dh.Task(rows * 1, labels.to(torch.int32)).profile.digest() == DIGEST
@@ -155,13 +153,3 @@ def test_what_is_missing_from_a_dataset() -> None:
     dataset = Dataset.from_dict({"e": [[1.0, 2.0], None, [3.0, 4.0]], "y": [0, 0, None]})
     assert refusal(dataset["e"], [0, 0, 1]) == "embeddings must have no missing values, but row 1 has one"
     assert refusal(ROWS[:3], dataset["y"]) == "labels must have no missing values, but row 2 has one"
-
-
-@needs("torch", "safetensors", "h5py", "pyarrow", "polars")
-def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(str(ROOT / "examples" / "arrays_and_files.py"), run_name="__main__")
-    lines = capsys.readouterr().out.splitlines()
-    digests = {line.split()[-1] for line in lines if line.startswith("  ")}
-    assert len(digests) == 1
-    assert sum(line.startswith("  ") for line in lines) == 11  # seven objects in memory, four files
-    assert any(line.startswith("mAP ") for line in lines)

@@ -18,7 +18,7 @@ import pytest
 from integrations.needs import needs
 
 import deadheat as dh
-from deadheat.errors import ClusterError, InvalidTypeError
+from deadheat.errors import ExecutorError, InvalidTypeError
 
 pytestmark = [
     pytest.mark.slow,
@@ -124,7 +124,7 @@ def test_a_worker_of_loky_that_is_killed_is_one_error_and_a_checkpoint_goes_on(l
     module = "loky" if library == "loky" else "joblib.externals.loky"
     loky = pytest.importorskip(module, reason=needs(library).kwargs["reason"])
     executor, kept = KillsOnce(loky.get_reusable_executor(2, timeout=30), tmp_path / "killed"), tmp_path / "kept"
-    with pytest.raises(ClusterError, match=r"^a worker of the executor died .*a new one; \d of 8 portions are kept"):
+    with pytest.raises(ExecutorError, match=r"^a worker of the executor died .*a new one; \d of 8 portions are kept"):
         dh.Task(*samples(), executor=executor, checkpoint=kept).profile  # noqa: B018
     again = KillsOnce(loky.get_reusable_executor(2, timeout=30), tmp_path / "killed")
     assert dh.Task(*samples(), executor=again, checkpoint=kept).profile.digest() == digest()

@@ -9,7 +9,7 @@ import pytest
 from integrations.needs import needs
 
 import deadheat as dh
-from deadheat.integrations.graph_benchmarks import evaluate
+from examples.graph_benchmarks import evaluate
 
 ROUNDED = 1e-6  # of values that others compute in float32
 
@@ -35,9 +35,9 @@ def test_ogb_is_within_the_bounds(seed: int) -> None:
         {"y_pred_pos": torch.from_numpy(positives), "y_pred_neg": torch.from_numpy(negatives)}
     )
     ours = evaluate({"y_pred_pos": positives, "y_pred_neg": negatives}, ["mrr", "hits@1", "hits@3", "hits@10"])
-    for name, theirs_called in {"MRR": "mrr_list", "Hits@1": "hits@1_list", "Hits@10": "hits@10_list"}.items():
+    for name, metric in {"MRR": "mrr_list", "Hits@1": "hits@1_list", "Hits@10": "hits@10_list"}.items():
         lower, _, upper = ours.per_query[name]
-        values = theirs[theirs_called].numpy()
+        values = theirs[metric].numpy()
         assert (lower - ROUNDED <= values).all()
         assert (values <= upper + ROUNDED).all()
     shared = {"y_pred_pos": positives, "y_pred_neg": negatives.ravel()}
@@ -63,7 +63,7 @@ def test_tgb_is_within_the_bounds(seed: int) -> None:
 def test_pykeen_gets_bounds_next_to_its_own() -> None:
     import torch
 
-    from deadheat.integrations.pykeen import TieAwareRankBasedEvaluator
+    from examples.pykeen_evaluator import TieAwareRankBasedEvaluator
 
     evaluator = TieAwareRankBasedEvaluator()
     profiles = {}
@@ -75,27 +75,27 @@ def test_pykeen_gets_bounds_next_to_its_own() -> None:
         profiles[side] = dh.from_candidates(
             scores, positive_columns=np.zeros(len(scores), dtype=int), junk=np.isnan(scores)
         ).profile
-    found = evaluator.finalize()
+    results = evaluator.finalize()
     names = {"mrr": "MRR", "mr": "MR", "hits@10": "Hits@10", "amri": "AMRI", "amr": "AMR"}
     profiles["both"] = dh.TieProfile.joined([profiles["head"], profiles["tail"]])
     for side, profile in profiles.items():
         ours = dh.link_prediction(profile, [*names.values(), "adjusted MRR", "adjusted Hits@10"])
-        for theirs_called, name in names.items():
-            given = [found.get_metric(f"{side}.{end}.{theirs_called}") for end in ("lower", "expected", "upper")]
+        for metric, name in names.items():
+            given = [results.get_metric(f"{side}.{end}.{metric}") for end in ("lower", "expected", "upper")]
             assert given == list(ours[name])
-            assert_within(ours[name], found.get_metric(f"{side}.realistic.{theirs_called}"))
+            assert_within(ours[name], results.get_metric(f"{side}.realistic.{metric}"))
         for end, theirs_end in {"lower": "pessimistic", "upper": "optimistic"}.items():
-            assert getattr(ours["MRR"], end) == pytest.approx(found.get_metric(f"{side}.{theirs_end}.mrr"), rel=1e-12)
+            assert getattr(ours["MRR"], end) == pytest.approx(results.get_metric(f"{side}.{theirs_end}.mrr"), rel=1e-12)
         for linear in ("amri", "amr", "mr"):  # where the mean rank says it all
-            theirs = found.get_metric(f"{side}.realistic.{linear}")
+            theirs = results.get_metric(f"{side}.realistic.{linear}")
             assert ours[names[linear]].expected == pytest.approx(theirs, rel=1e-6)
         for key, name in {
             "adjusted_inverse_harmonic_mean_rank": "adjusted MRR",
             "adjusted_hits_at_k": "adjusted Hits@10",
         }.items():
-            assert found.data[side, "expected", key] == ours[name].expected
-            assert_within(ours[name], found.data[side, "realistic", key])
-    assert {"lower", "expected", "upper"} < set(found.to_dict()["both"])
+            assert results.data[side, "expected", key] == ours[name].expected
+            assert_within(ours[name], results.data[side, "realistic", key])
+    assert {"lower", "expected", "upper"} < set(results.to_dict()["both"])
     assert not evaluator.num_candidates
 
 
@@ -104,15 +104,12 @@ def test_pykeen_gets_bounds_next_to_its_own() -> None:
 def test_pykeen_finds_the_evaluator_by_its_name() -> None:
     from pykeen.evaluation import evaluator_resolver
     from pykeen.pipeline import pipeline_from_config
-
-    from deadheat.integrations.pykeen import TieAwareRankBasedEvaluator
-
-    for name in ("tieawarerankbased", "TieAwareRankBasedEvaluator", TieAwareRankBasedEvaluator):
-        assert evaluator_resolver.lookup(name) is TieAwareRankBasedEvaluator
-    assert evaluator_resolver.normalize_cls(TieAwareRankBasedEvaluator) in evaluator_resolver.lookup_dict
-    data = np.array([["a", "r", "b"], ["b", "r", "c"], ["c", "s", "a"], ["a", "s", "c"]])
     from pykeen.triples import TriplesFactory
 
+    from examples.pykeen_evaluator import TieAwareRankBasedEvaluator
+
+    assert evaluator_resolver.lookup("tieawarerankbased") is TieAwareRankBasedEvaluator
+    data = np.array([["a", "r", "b"], ["b", "r", "c"], ["c", "s", "a"], ["a", "s", "c"]])
     triples = TriplesFactory.from_labeled_triples(data)
     options = {
         "training": triples, "testing": triples, "model": "transe", "model_kwargs": {"embedding_dim": 2},
@@ -121,8 +118,3 @@ def test_pykeen_finds_the_evaluator_by_its_name() -> None:
     }  # fmt: skip
     results = pipeline_from_config({"pipeline": options, "metadata": {}}).metric_results
     assert 0 < results.get_metric("both.lower.mrr") <= results.get_metric("both.upper.mrr") <= 1
-
-
-def test_a_dictionary_without_scores_is_refused() -> None:
-    with pytest.raises(ValueError, match="but lacks y_pred_neg"):
-        evaluate({"y_pred_pos": [1.0]})

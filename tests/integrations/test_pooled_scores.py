@@ -31,13 +31,13 @@ def test_the_table_of_the_page_is_computed(example: ModuleType) -> None:
 
 def test_others_are_within_the_bounds(example: ModuleType) -> None:
     scores, labels = example.data()
-    found = dh.classification(scores, labels)
+    result = dh.classification(scores, labels)
     for library, row in example.values(scores, labels).items():
         for name, value in row.items():
-            assert found[name].lower - 1e-6 <= value <= found[name].upper + 1e-6, (library, name)
+            assert result[name].lower - 1e-6 <= value <= result[name].upper + 1e-6, (library, name)
             if name == "AUC":
-                assert value == pytest.approx(found["AUC"].expected, abs=1e-6)
+                assert value == pytest.approx(result["AUC"].expected, abs=1e-6)
             elif name == "AP" and library != "a stable sort":
-                assert value == pytest.approx(found["AP (scikit-learn)"].expected, abs=1e-6)
+                assert value == pytest.approx(result["AP (scikit-learn)"].expected, abs=1e-6)
             elif library in ("sentence-transformers", "MTEB"):
-                assert value == pytest.approx(found[name].lower)
+                assert value == pytest.approx(result[name].lower)

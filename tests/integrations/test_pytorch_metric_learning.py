@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-import runpy
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -14,7 +13,6 @@ import numpy as np
 import pytest
 from integrations.needs import require, widest
 
-import deadheat as dh
 from deadheat.errors import MissingPackageError, QueryInGalleryWarning
 
 require("pytorch_metric_learning", "faiss")
@@ -29,12 +27,9 @@ from pytorch_metric_learning.utils.logging_presets import HookContainer
 from deadheat.integrations.pytorch_metric_learning import AccuracyCalculator, Ranking
 from deadheat.reports.result import ENDS
 
-ROOT = Path(__file__).parents[2]
-NAMES = {
-    "precision_at_1": "Hit@1", "r_precision": "R-Precision", "mean_average_precision": "mAP",
-    "mean_average_precision_at_r": "MAP@R", "mean_reciprocal_rank": "MRR",
-}  # fmt: skip
-METRICS = tuple(NAMES)
+METRICS = (
+    "precision_at_1", "r_precision", "mean_average_precision", "mean_average_precision_at_r", "mean_reciprocal_rank"
+)  # fmt: skip
 CALLS = ("alone", "gallery", "prefix")
 
 
@@ -59,8 +54,8 @@ def random_call(how: str, seed: int, grid: bool, dim: int = 4, n_class: int = 5)
     rng = np.random.default_rng(seed)
 
     def rows(n: int) -> Any:
-        found = rng.integers(-1, 2, (n, dim)) if grid else rng.normal(size=(n, dim))
-        return found.astype(np.float32)
+        result = rng.integers(-1, 2, (n, dim)) if grid else rng.normal(size=(n, dim))
+        return result.astype(np.float32)
 
     query, labels = rows(30), rng.integers(0, n_class, 30)
     if how == "alone":
@@ -88,29 +83,16 @@ def test_values_are_theirs_or_around_theirs_with_ties(how: str, options: dict[st
     wide = False
     for seed in range(2):
         call = random_call(how, seed, grid)
-        expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+        expected, result = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+        if how == "alone":  # the queries found by their place in a copy of them, in another loop
+            assert result == calculator.get_accuracy(*call, call[0].copy(), call[1], True)
         for metric in METRICS:
-            lower, value, upper = (flat(found[f"{metric}{end}"]) for end in ("_lower", "", "_upper"))
-            assert type(found[metric]) is type(expected[metric])
+            lower, value, upper = (flat(result[f"{metric}{end}"]) for end in ("_lower", "", "_upper"))
+            assert type(result[metric]) is type(expected[metric])
             assert ((lower <= value) & (value <= upper)).all()
             assert ((lower - 1e-6 <= flat(expected[metric])) & (flat(expected[metric]) <= upper + 1e-6)).all()
             wide |= bool((lower < upper).any())
     assert wide == grid
-
-
-def test_values_are_those_of_evaluate_bit_for_bit() -> None:
-    query, labels, gallery, gallery_labels, _ = random_call("prefix", 0, grid=True)
-    for average, options in (("query", {}), ("class", {"avg_of_avgs": True})):
-        found = ours(**options).get_accuracy(query, labels, gallery, gallery_labels, True)
-        report = dh.evaluate(
-            query, labels, gallery, gallery_labels, distance="euclidean", exclude=np.arange(len(query)),
-            measures=list(NAMES.values()), average=average,
-        )  # fmt: skip
-        for metric, name in NAMES.items():
-            for end, which in ENDS.items():
-                assert found[metric + end] == getattr(report[name], which)
-        alone, again = ours(**options).get_accuracy(query, labels), (query, labels, query.copy(), labels, True)
-        assert alone == ours(**options).get_accuracy(*again)
 
 
 DISTANCES: list[tuple[str, dict[str, Any]]] = [
@@ -138,17 +120,10 @@ def test_distances_rank_as_theirs(name: str, options: dict[str, Any], how: str) 
                 call[0][row] = 0
                 if how == "prefix":
                     call[2][row] = 0
-            expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
-            assert found == batched.get_accuracy(*call)
-            assert few or widest(found, expected, 1e-6) == 0
-            assert widest(found, expected, 1e-6) >= 0
-
-
-def test_parallel_rows_tie_where_their_float32_does_not_see_it() -> None:
-    """Multiples of one row have one direction, though their rounded normalised rows differ."""
-    rows = np.array([1.0, 3.0, 7.0])[:, None] * np.float32([[0.1, 0.7, 0.3]]).astype(np.float64)
-    found = ours(knn_func=knn("LpDistance")).get_accuracy(rows, np.array([0, 0, 1]))
-    assert (found["precision_at_1_lower"], found["precision_at_1_upper"]) == (0.0, 1.0)
+            expected, result = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+            assert result == batched.get_accuracy(*call)
+            assert few or widest(result, expected, 1e-6) == 0
+            assert widest(result, expected, 1e-6) >= 0
 
 
 def test_rows_of_zeros_without_a_direction() -> None:
@@ -159,9 +134,9 @@ def test_rows_of_zeros_without_a_direction() -> None:
     with pytest.warns(UserWarning, match="because there are rows of zeros, which have no direction"):
         assert calculator.get_accuracy(query, labels) == theirs.get_accuracy(query, labels)
     assert calculator.get_curr_metrics() == theirs.get_curr_metrics()
-    found = calculator.get_accuracy(np.zeros_like(query), labels)
-    assert list(found) == calculator.get_curr_metrics()
-    assert (found["precision_at_1_lower"], found["precision_at_1_upper"]) == (0.0, 1.0)
+    result = calculator.get_accuracy(np.zeros_like(query), labels)
+    assert list(result) == calculator.get_curr_metrics()
+    assert (result["precision_at_1_lower"], result["precision_at_1_upper"]) == (0.0, 1.0)
     query[:2] = 1e-20
     for name in ("LpDistance", "CosineSimilarity"):
         calculator = ours(knn_func=knn(name))
@@ -205,14 +180,14 @@ def test_the_rest_is_their_own_path_announced_once(way: str) -> None:
     call = random_call("gallery", 0, grid=False)
     reason = "label_comparison_fn decides" if by_label else "knn_func ranks differently"
     with pytest.warns(UserWarning, match=f"by its own code, as one value without bounds, because {reason}") as caught:
-        found = calculator.get_accuracy(*call)
+        result = calculator.get_accuracy(*call)
     assert len(caught) == 1
     assert all(metric in str(caught[0].message) for metric in METRICS)
     assert str(caught[0].filename) == __file__
-    assert found == theirs.get_accuracy(*call)
-    assert list(found) == calculator.get_curr_metrics() == theirs.get_curr_metrics()
+    assert result == theirs.get_accuracy(*call)
+    assert list(result) == calculator.get_curr_metrics() == theirs.get_curr_metrics()
     with warnings.catch_warnings(action="error"):
-        assert calculator.get_accuracy(*call) == found
+        assert calculator.get_accuracy(*call) == result
     if way == "kept index":
         assert calculator.knn_func.index.ntotal == len(call[2])
 
@@ -240,36 +215,36 @@ def with_own_metrics(**options: Any) -> Any:
 def test_metrics_that_somebody_adds_or_overrides_survive() -> None:
     calculator = with_own_metrics(k=3)
     call = random_call("prefix", 0, grid=False)
-    found = calculator.get_accuracy(*call)
-    assert list(found)[:1] == ["constant"]
-    assert (found["constant"], found["precision_at_1"]) == (0.25, -1.0)
-    assert "precision_at_1_lower" not in found
-    assert found["mean_average_precision_lower"] == ours(k=3).get_accuracy(*call)["mean_average_precision"]
+    result = calculator.get_accuracy(*call)
+    assert list(result)[:1] == ["constant"]
+    assert (result["constant"], result["precision_at_1"]) == (0.25, -1.0)
+    assert "precision_at_1_lower" not in result
+    assert result["mean_average_precision_lower"] == ours(k=3).get_accuracy(*call)["mean_average_precision"]
     assert {
         "query", "reference", "reference_labels", "ref_includes_query", "label_comparison_fn", "label_counts",
         "knn_labels", "knn_distances", "lone_query_labels", "not_lone_query_mask",
     } <= set(calculator.seen)  # fmt: skip
     assert tuple(calculator.seen["knn_labels"].shape) == (30, 3)
     assert calculator.get_accuracy(*call, include=("share_of_neighbors",)) == {
-        "share_of_neighbors": found["share_of_neighbors"]
+        "share_of_neighbors": result["share_of_neighbors"]
     }
 
 
 def test_names_of_metrics() -> None:
     theirs, calculator = both(exclude=())
     assert calculator.get_function_dict().keys() == theirs.get_function_dict().keys()
-    assert calculator.description() == ""
-    assert both(avg_of_avgs=True)[1].description() == "avg_of_avgs"
+    assert (calculator.description(), both(avg_of_avgs=True)[1].description()) == ("", "avg_of_avgs")
     assert set(theirs.requires_knn()) < set(calculator.requires_knn())
-    assert calculator.requires_clustering() == theirs.requires_clustering()
-    bounds = [f"{metric}{end}" for metric in METRICS for end in ("", "_lower", "_upper")]
+    bounds = [f"{metric}{end}" for metric in METRICS for end in ENDS]
     assert sorted(calculator.get_curr_metrics()) == sorted([*bounds, "NMI", "AMI"])
-    few = ours(include=("r_precision", "precision_at_1"), exclude=("precision_at_1",))
-    assert few.get_curr_metrics() == ["r_precision", "r_precision_lower", "r_precision_upper"]
-    call = random_call("alone", 0, grid=True)
-    assert list(few.get_accuracy(*call)) == few.get_curr_metrics()
+    few, call = (
+        ours(include=("r_precision", "precision_at_1"), exclude=("precision_at_1",)),
+        random_call("alone", 0, True),
+    )
+    names = ["r_precision", "r_precision_lower", "r_precision_upper"]
+    assert few.get_curr_metrics() == list(few.get_accuracy(*call)) == names
     calculator = ours()
-    assert list(calculator.get_accuracy(*call, include=("r_precision",))) == few.get_curr_metrics()
+    assert list(calculator.get_accuracy(*call, include=("r_precision",))) == names
     assert calculator.get_accuracy(*call, include=("r_precision",), exclude=("r_precision",)) == {}
     assert len(calculator.get_accuracy(*call)) == 15
 
@@ -278,8 +253,8 @@ def test_names_of_metrics() -> None:
 def test_clusters_are_theirs_and_so_is_the_metric_that_they_forget_to_find_neighbours_for() -> None:
     theirs, calculator = both(exclude=())
     call = random_call("alone", 0, grid=False)
-    expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
-    assert (found["NMI"], found["AMI"]) == (expected["NMI"], expected["AMI"])
+    expected, result = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+    assert (result["NMI"], result["AMI"]) == (expected["NMI"], expected["AMI"])
     alone = ours(include=("mean_reciprocal_rank",), exclude=()).get_accuracy(*call)
     assert alone["mean_reciprocal_rank"] == pytest.approx(expected["mean_reciprocal_rank"], abs=1e-6)
 
@@ -289,29 +264,25 @@ LARGE = 2**24
 
 @pytest.mark.parametrize("distance", ["FaissKNN", "their own path"])
 def test_labels_beyond_float32_stay_distinct(distance: str) -> None:
-    """Whoever asks for them gets numbers of classes where float32 would merge the labels."""
+    """Metrics that ask for them get numbers of classes where float32 would merge the labels."""
     rows, labels = np.float32([[0], [1], [3], [7]]), np.array([LARGE, LARGE + 1, LARGE + 1, LARGE])
     calculator = with_own_metrics(knn_func=None if distance == "FaissKNN" else ranked)
     with warnings.catch_warnings(action="ignore"):
-        found = calculator.get_accuracy(rows, labels)
+        result = calculator.get_accuracy(rows, labels)
     assert both()[0].get_accuracy(rows, labels)["mean_average_precision_at_r"] == 1.0  # one class of four
-    assert found["mean_average_precision_at_r"] == 0.25
-    assert found["share_of_neighbors"] == pytest.approx(4 / 12)
+    assert result["mean_average_precision_at_r"] == 0.25
+    assert result["share_of_neighbors"] == pytest.approx(4 / 12)
     assert calculator.seen["reference_labels"].tolist() == [0, 1, 1, 0]
 
 
 def test_tensors_and_arrays_of_any_type() -> None:
     rng = np.random.default_rng(0)
     rows, labels = rng.integers(-3, 4, (20, 3)), rng.integers(0, 4, 20)
-    expected, tensor = ours().get_accuracy(rows, labels), torch.tensor(rows)
-    grown = tensor.float().requires_grad_()
-    levels = np.stack([labels // 2, labels % 2], axis=1)
+    expected, tensor = ours().get_accuracy(rows, labels), torch.tensor(rows).float().requires_grad_()
     for call in (
-        *((rows, labels.astype(kind), rows, labels, True) for kind in (np.int8, np.uint64, np.float16, np.float64)),
-        (rows, torch.tensor(labels), rows, labels * 1.0, True), (rows, labels[:, None]), (rows, levels),
-        *((tensor.to(kind), torch.tensor(labels)) for kind in (torch.int64, torch.float16, torch.bfloat16)),
-        *((tensor.to(kind), torch.tensor(labels)) for kind in (torch.float32, torch.float64)),
-        (grown, torch.tensor(labels), grown, torch.tensor(labels), True),
+        (rows, labels.astype(np.uint64), rows, labels, True), (rows, torch.tensor(labels), rows, labels * 1.0, True),
+        (rows, labels[:, None]), (rows, np.stack([labels // 2, labels % 2], axis=1)),
+        (tensor.bfloat16(), torch.tensor(labels)), (tensor, torch.tensor(labels), tensor, torch.tensor(labels), True),
     ):  # fmt: skip
         assert ours().get_accuracy(*call) == expected
     seen = with_own_metrics()
@@ -336,49 +307,29 @@ def test_labels_that_are_refused(labels: Any, others: Any, sentence: str) -> Non
         ours().get_accuracy(rows, np.array(labels), rows, others if others is None else np.array(others))
 
 
-def test_numbers_are_compared_as_they_came() -> None:
-    """In float32 the first two are equally far from the query, in float64 they are not."""
-    rows, labels = np.array([[1.0 + 2**-40], [1.0], [0.0]]), np.array([0, 1, 0])
-    found = ours().get_accuracy(np.array([[0.0]]), np.array([0]), rows[:2], labels[:2])
-    assert found["precision_at_1_upper"] == 0.0
-    short = ours().get_accuracy(np.float32([[0.0]]), np.array([0]), rows[:2].astype(np.float32), labels[:2])
-    assert (short["precision_at_1_lower"], short["precision_at_1_upper"]) == (0.0, 1.0)
-
-
 @pytest.mark.parametrize("k", [None, 2, "max_bin_count"])
 @pytest.mark.parametrize("per_class", [False, True])
 def test_nan_where_every_query_is_alone(k: Any, per_class: bool) -> None:
     rows, labels = np.float32([[0], [1], [3]]), np.array([5, 3, 4])
     for call in ((rows, labels), (rows, labels, rows, np.array([0, 1, 2]))):
-        found = ours(return_per_class=per_class, k=k).get_accuracy(*call)
+        result = ours(return_per_class=per_class, k=k).get_accuracy(*call)
         for name in METRICS:
             for end in ("", "_lower", "_upper"):
-                assert np.isnan(flat(found[f"{name}{end}"])).all()
-                assert np.shape(found[f"{name}{end}"]) == ((3,) if per_class else ())
-
-
-@pytest.mark.parametrize("options", [{}, {"return_per_class": True}, {"avg_of_avgs": True}], ids=str)
-def test_some_alone_do_not_count(options: dict[str, Any]) -> None:
-    call = np.float32([[0], [1], [3], [9]]), np.array([2, 2, 0, 7])
-    expected, found = (each.get_accuracy(*call) for each in both(**options))
-    for metric in METRICS:
-        assert found[metric] == pytest.approx(expected[metric], abs=1e-6)
+                assert np.isnan(flat(result[f"{name}{end}"])).all()
+                assert np.shape(result[f"{name}{end}"]) == ((3,) if per_class else ())
 
 
 def test_k_beyond_the_reference_counts_nobody_twice() -> None:
     """faiss fills its rows with -1, which theirs takes for the last item."""
     call = np.float32([[0]]), np.array([1]), np.float32([[1], [2], [3]]), np.array([1, 0, 1])
-    found = ours(k=10).get_accuracy(*call)
+    result = ours(k=10).get_accuracy(*call)
     assert both(k=10)[0].get_accuracy(*call)["mean_average_precision"] > 1.0
-    assert found["mean_average_precision"] == pytest.approx((1 + 2 / 3) / 2)
+    assert result["mean_average_precision"] == pytest.approx((1 + 2 / 3) / 2)
 
 
 def test_errors_are_theirs() -> None:
-    rows, labels = np.float32([[0], [1], [3]]), np.array([0, 0, 1])
     wrong: list[tuple[dict[str, Any], type[Exception]]] = [
-        ({"k": 0}, ValueError), ({"k": -1}, ValueError), ({"k": 1.5}, ValueError), ({"k": "max"}, ValueError),
-        ({"include": ("nothing",)}, ValueError), ({"include": "precision_at_1"}, TypeError),
-        ({"include": ("precision_at_1_lower",)}, ValueError), ({"exclude": {"NMI"}}, TypeError),
+        ({"k": 0}, ValueError), ({"include": ("precision_at_1_lower",)}, ValueError), ({"exclude": {"NMI"}}, TypeError),
         ({"avg_of_avgs": True, "return_per_class": True}, ValueError),
         ({"label_comparison_fn": lambda x, y: x == y, "exclude": ()}, NotImplementedError),
     ]  # fmt: skip
@@ -386,22 +337,28 @@ def test_errors_are_theirs() -> None:
         for calculator in (Theirs, AccuracyCalculator):
             with pytest.raises(kind):
                 calculator(**{"exclude": ("NMI", "AMI"), "device": torch.device("cpu")} | options)
-    for call, line in (
-        ((rows, labels[:2]), "embeddings and labels must have the same length"),
-        ((rows, labels, rows, labels[:2]), "embeddings and labels must have the same length"),
-        ((rows, labels, rows[::-1].copy(), labels, True), "When ref_includes_query is True"),
-        ((rows, labels, rows, labels[::-1].copy(), True), "When ref_includes_query is True"),
-        ((np.float32([[0], [math.nan]]), labels[:2]), "query must be finite, but holds nan in row 1, column 0"),
-        ((rows, labels, np.float32([[math.inf]]), labels[:1]), "reference must be finite"),
-        ((rows, labels, np.zeros((3, 2), np.float32), labels),
+
+
+ROWS, ALONE = np.float32([[0], [1], [3]]), np.array([0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        ((ROWS, ALONE, ROWS, ALONE[:2]), "embeddings and labels must have the same length"),
+        ((ROWS, ALONE, ROWS[::-1].copy(), ALONE, True), "When ref_includes_query is True"),
+        ((ROWS * np.float32(math.nan), ALONE), "query must be finite, but holds nan in row 0, column 0"),
+        ((ROWS, ALONE, np.zeros((3, 2), np.float32), ALONE),
          "query and reference must have the same dim, but have 1 and 2 columns"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=line):
-            ours().get_accuracy(*call)
+    ],
+)  # fmt: skip
+def test_calls_that_are_refused(call: Any, line: str) -> None:
+    with pytest.raises(ValueError, match=line):
+        ours().get_accuracy(*call)
 
 
-def test_queries_among_the_reference_are_told() -> None:
-    rows, labels = np.float32([[0], [1], [3]]), np.array([0, 0, 1])
+def test_queries_among_the_reference_get_a_warning() -> None:
+    rows, labels = ROWS, ALONE
     sentence = "3 of 3 queries are in the gallery.*leave out reference, or give ref_includes_query=True"
     with pytest.warns(QueryInGalleryWarning, match=sentence):
         assert ours().get_accuracy(rows, labels, rows, labels)["precision_at_1"] == 1.0
@@ -423,17 +380,16 @@ def tiny_data() -> dict[str, Any]:
     """Two splits of points with two levels of labels; those of `val` are whole numbers, so that distances tie."""
     rng = torch.Generator().manual_seed(0)
     fine = torch.arange(24) % 6
-    labels = torch.stack([fine, fine // 2], dim=1)
     train = torch.randn(24, 5, generator=rng) + fine[:, None]
-    val = (train / 2).round()
-    return {
-        "train": torch.utils.data.TensorDataset(train, labels),
-        "val": torch.utils.data.TensorDataset(val, labels),
-    }
+    rows = {"train": train, "val": (train / 2).round()}
+    return {key: torch.utils.data.TensorDataset(part, torch.stack([fine, fine // 2], 1)) for key, part in rows.items()}
 
 
-@pytest.mark.parametrize("name", ["GlobalEmbeddingSpaceTester", "WithSameParentLabelTester"])
-def test_testers_take_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("name", "levels"),
+    [("GlobalEmbeddingSpaceTester", ["level0", "level1"]), ("WithSameParentLabelTester", ["level0"])],
+)
+def test_testers_take_it(name: str, levels: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     trunk = torch.nn.Linear(5, 3)
     with torch.no_grad():
         trunk.weight.copy_(torch.eye(3, 5))
@@ -447,62 +403,25 @@ def test_testers_take_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
         splits = [("train", ["train"]), ("val", ["train", "val"])]
         accuracies.append(tester.test(tiny_data(), 0, trunk, splits_to_eval=splits))
     hooks = HookContainer(None, primary_metric="mean_average_precision_at_r_lower")  # to select checkpoints by
-    assert callable(hooks.end_of_epoch_hook(tester, {}, str(ROOT)))
+    assert callable(hooks.end_of_epoch_hook(tester, {}, str(Path(__file__).parent)))
     capsys.readouterr()  # bars of progress
-    expected, found = accuracies
-    assert set(expected["val"]) < set(found["val"])
-    levels = ("level0", "level1") if name == "GlobalEmbeddingSpaceTester" else ("level0",)
+    expected, values = accuracies
     for metric in METRICS:
         for level in levels:
-            lower, value, upper = (found["val"][f"{metric}{end}_{level}"] for end in ("_lower", "", "_upper"))
+            lower, value, upper = (values["val"][f"{metric}{end}_{level}"] for end in ("_lower", "", "_upper"))
             assert lower - 1e-6 <= expected["val"][f"{metric}_{level}"] <= upper + 1e-6
             assert lower <= value <= upper
-            same = found["train"][f"{metric}_{level}"]
+            same = values["train"][f"{metric}_{level}"]
             assert same == pytest.approx(expected["train"][f"{metric}_{level}"], abs=1e-6)
     if len(levels) > 1:
-        both_levels = [found["val"][f"mean_average_precision_lower_{level}"] for level in levels]
-        assert found["val"]["AVERAGE_mean_average_precision_lower"] == pytest.approx(np.mean(both_levels))
-    assert found["val"]["precision_at_1_lower_level0"] < found["val"]["precision_at_1_upper_level0"]
-
-
-MODULE = "deadheat.integrations.pytorch_metric_learning"
+        of_levels = [values["val"][f"mean_average_precision_lower_{level}"] for level in levels]
+        assert values["val"]["AVERAGE_mean_average_precision_lower"] == pytest.approx(np.mean(of_levels))
+    assert values["val"]["precision_at_1_lower_level0"] < values["val"]["precision_at_1_upper_level0"]
 
 
 def test_what_is_missing_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(MissingPackageError) as caught:
+    remedy = re.escape("needs faiss: pip install 'deadheat[pytorch-metric-learning]'")
+    with pytest.raises(MissingPackageError, match=f"^AccuracyCalculator without knn_func and kmeans_func {remedy}$"):
         AccuracyCalculator(kmeans_func=print)
-    remedy = "pip install 'deadheat[pytorch-metric-learning]'"
-    assert str(caught.value) == f"AccuracyCalculator without knn_func and kmeans_func needs faiss: {remedy}"
     assert AccuracyCalculator(knn_func=print, kmeans_func=print).k is None
-    monkeypatch.setitem(sys.modules, "pytorch_metric_learning", None)
-    monkeypatch.delitem(sys.modules, MODULE)
-    with pytest.raises(MissingPackageError) as caught:
-        importlib.import_module(MODULE)
-    assert str(caught.value) == f"{MODULE} needs pytorch_metric_learning: {remedy}"
-
-
-def test_example(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("sklearn")
-    runpy.run_path(str(ROOT / "examples" / "pytorch_metric_learning_digits.py"), run_name="__main__")
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    tables = [[[float(cell.rstrip("%")) for cell in line[1:]] for line in part] for part in (lines[1:4], lines[5:8])]
-    assert [line[0] for line in lines[1:4]] == ["precision_at_1", "r_precision", "mean_average_precision_at_r"]
-    for lower, expected, upper, *theirs in tables[0]:
-        assert lower == expected == upper
-        assert theirs == pytest.approx([expected, expected], abs=0.02)
-    for lower, expected, upper, *theirs in tables[1]:
-        assert lower < expected < upper
-        assert all(lower <= value <= upper for value in theirs)
-    assert tables[1][0][3] != tables[1][0][4]
-
-
-def test_queries_on_a_card_are_counted_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which card is asked for; that there is none here leaves it to the core."""
-    opened: list[Any] = []
-    rows, labels = torch.randn(30, 4, generator=torch.Generator().manual_seed(0)), torch.arange(30) % 5
-    wanted = ours(include=("mean_average_precision",)).get_accuracy(rows, labels)
-    monkeypatch.setattr("deadheat.integrations.pytorch_metric_learning.card_of", lambda query: "cuda:3")
-    monkeypatch.setattr("deadheat.engine.counting.card.device.open_card", opened.append)
-    assert ours(include=("mean_average_precision",)).get_accuracy(rows, labels) == wanted
-    assert opened == ["cuda:3"]

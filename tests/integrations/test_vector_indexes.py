@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +13,6 @@ from numpy.testing import assert_array_equal
 import deadheat as dh
 from deadheat.measures import per_query
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ["mAP", "nDCG@5", "P@3", "Hit@1", "Recall@5", "mINP", "MRR"]
 DISTANCE = {"euclidean": "l2", "inner_product": "ip"}
 
@@ -69,18 +65,18 @@ def test_bounds_hold_for_the_whole_ranking(search: Any, distance: str, kind: str
         base, queries = made(kind, 40, 4, rng), made(kind, 15, 4, rng)
         labels, of_base = rng.integers(0, 5, 15), rng.integers(0, 5, 40)
         ids, scores, options = search(base, queries, k, distance)
-        found = dh.Task.from_neighbors(ids, scores, labels, of_base, **options).profile
+        result = dh.from_neighbors(ids, scores, labels, of_base, **options).profile
         truth = dh.Task(queries, labels, base, of_base, distance=distance).profile
         if k == 40:
-            assert found == truth
+            assert result == truth
         for name in NAMES:
-            got, want = per_query(found, name), per_query(truth, name)
+            got, want = per_query(result, name), per_query(truth, name)
             defined = ~np.isnan(want.lower)
             assert (got.lower <= want.lower)[defined].all()
             assert (got.upper >= want.upper)[defined].all()
             known = ~np.isnan(got.expected)
             assert_array_equal(got.expected[known], want.expected[known])
-        assert_array_equal(found.n_relevant, truth.n_relevant)
+        assert_array_equal(result.n_relevant, truth.n_relevant)
         recall = dh.index_recall(ids, queries, base, k, distance=distance)["index"]
         assert_array_equal(recall.per_query, np.ones(15))
 
@@ -90,11 +86,11 @@ def test_leave_one_out(search: Any) -> None:
     rng = np.random.default_rng(1)
     base, labels = made("ties", 30, 3, rng), rng.integers(0, 4, 30)
     ids, scores, options = search(base, base, 11, "euclidean")
-    found = dh.Task.from_neighbors(ids, scores, labels, labels, exclude=np.arange(30), **options).profile
+    result = dh.from_neighbors(ids, scores, labels, labels, exclude=np.arange(30), **options).profile
     truth = dh.Task(base, labels, distance="euclidean").profile
-    assert_array_equal(found.n_ranked, truth.n_ranked)
-    assert_array_equal(found.n_relevant, truth.n_relevant)
-    got, want = per_query(found, "mAP"), per_query(truth, "mAP")
+    assert_array_equal(result.n_ranked, truth.n_ranked)
+    assert_array_equal(result.n_relevant, truth.n_relevant)
+    got, want = per_query(result, "mAP"), per_query(truth, "mAP")
     assert ((got.lower <= want.lower) | np.isnan(want.lower)).all()
     assert ((got.upper >= want.upper) | np.isnan(want.lower)).all()
 
@@ -108,7 +104,7 @@ def test_short_rows(search: Any) -> None:
     ids, scores, options = search(base, queries, 8, "euclidean")
     assert ids.shape[1] in (5, 8)
     truth = dh.Task(queries, labels, base, of_base, distance="euclidean").profile
-    assert dh.Task.from_neighbors(ids, scores, labels, of_base, **options).profile == truth
+    assert dh.from_neighbors(ids, scores, labels, of_base, **options).profile == truth
     recall = dh.index_recall(ids, queries, base, 8, distance="euclidean", counts=options.get("counts"))
     assert recall["index"].recall == 1
 
@@ -125,25 +121,9 @@ def test_a_range_search_cuts_no_tie() -> None:
     orders = [np.argsort(far[part], kind="stable") for part in parts]
     rows, distances = ([of[part][order] for part, order in zip(parts, orders, strict=True)] for of in (ids, far))
     labels, of_base = rng.integers(0, 3, 6), rng.integers(0, 3, 40)
-    found = dh.Task.from_neighbors(rows, distances, labels, of_base, order="ascending", cut_ties=False).profile
-    assert found.n_ordered is not None
-    assert_array_equal(found.n_ordered, [len(row) for row in rows])
+    result = dh.from_neighbors(rows, distances, labels, of_base, order="ascending", cut_ties=False).profile
+    assert result.n_ordered is not None
+    assert_array_equal(result.n_ordered, [len(row) for row in rows])
     truth = dh.Task(queries, labels, base, of_base, distance="euclidean").profile
-    assert found.ties.mixed_groups <= truth.ties.mixed_groups
-    assert_array_equal(per_query(found, "P@1").lower, per_query(truth, "P@1").lower)
-
-
-@needs("faiss", "hnswlib", "usearch", "sklearn")
-def test_the_example() -> None:
-    """In a process of its own: other libraries put their own search in the place of faiss's."""
-    script = [sys.executable, str(EXAMPLES / "vector_index.py")]
-    lines = subprocess.run(script, capture_output=True, text=True, check=True).stdout.splitlines()
-    recall = {line[:22].strip(): float(line[22:].split()[0]) for line in lines[1:10]}
-    assert recall["faiss flat"] == recall["faiss IVF32, nprobe 16"] == 100
-    assert recall["faiss IVF32, nprobe 1"] < recall["faiss IVF32, nprobe 4"]
-    assert min(recall.values()) > 50
-    precision, exactly = ([line for line in lines if line.startswith("P@10")][i].split()[1:] for i in (0, 1))
-    assert precision == exactly
-    of_part, of_all = ([line for line in lines if line.startswith("mAP")][i].split()[1:] for i in (0, 1))
-    assert of_part[1] == "-"
-    assert float(of_part[0]) < float(of_all[0]) < float(of_all[2]) < float(of_part[2])
+    assert result.ties.mixed_groups <= truth.ties.mixed_groups
+    assert_array_equal(per_query(result, "P@1").lower, per_query(truth, "P@1").lower)

@@ -158,6 +158,6 @@ def test_discounted_gain_of_large_groups(closer: int, tied: int) -> None:
     assert close(upper[0], total(d[:m]) / ideal, 5e-16)
     if m < tied:
         mean = total(d) / tied
-        spread = total([(x - mean) ** 2 for x in d])
-        variance = Fraction(m * (tied - m), tied * (tied - 1)) * spread / ideal**2
+        squares = total([(x - mean) ** 2 for x in d])
+        variance = Fraction(m * (tied - m), tied * (tied - 1)) * squares / ideal**2
         assert root_close(std(profile, "nDCG")[0], variance, 1e-12)

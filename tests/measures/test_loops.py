@@ -1,16 +1,20 @@
-"""The loops of the core against slow ones in Python, bit by bit, on random and on hostile profiles."""
+"""The bits of the core's loops on hostile groups: large, far down the ranking, and beyond the integers of float64.
+
+`test_accuracy` compares such values with exact fractions. Here no last bit of them changes: each digest is that of all
+values of a test. A mended defect may change them, as those in `bits.json`.
+"""
 
 from __future__ import annotations
 
 import random
-from fractions import Fraction
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
-import double_double
 import numpy as np
 import pytest
+from bits import of_arrays
 from graded_queries import profile_of, random_query
-from measures import scalar_loops as loops
 from numpy.testing import assert_array_equal
 
 from deadheat import _core
@@ -18,140 +22,123 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import per_query
 from deadheat.measures.discounted_gain import discount_table
 
-NO_CUTOFF = 2**62
+CUTOFFS = ["", "@1", "@2", "@64", "@65", "@100", "@10003"]
+MIXED, UNEVEN = "groups of up to 200", "long groups among short ones"
 
 
-def large_query(rng: random.Random) -> tuple[list[loops.Group], int, int]:
-    """Groups of up to some hundreds of items, often larger than what is summed one by one; far down the ranking."""
-    groups, closer, seen = [], rng.choice([0, 0, 1, 64, 10**4]), 0
-    for _ in range(rng.choice([0, 1, 2, 9])):
-        m = rng.choice([1, 1, 2, 64, 65, 300])
-        tied = m + rng.choice([0, 0, 1, 63, 200])
+def pick(rng: random.Random, values: Sequence[Any]) -> Any:
+    """Draw from values by `random()`, the only numbers that every version of Python repeats."""
+    return values[int(rng.random() * len(values))]
+
+
+def large_query(rng: random.Random) -> tuple[list[tuple[int, int, int, int]], int, int]:
+    """Draw groups of up to some hundreds of items, often larger than those summed one by one, far down the ranking."""
+    groups, closer, seen = [], pick(rng, [0, 0, 1, 64, 10**4]), 0
+    for _ in range(pick(rng, [0, 1, 2, 9])):
+        m = pick(rng, [1, 1, 2, 64, 65, 300])
+        tied = m + pick(rng, [0, 0, 1, 63, 200])
         groups.append((closer, seen, tied, m))
-        closer, seen = closer + tied + rng.choice([0, 1, 1000]), seen + m
-    return groups, closer + 7, seen + rng.choice([0, 0, 1])
+        closer, seen = closer + tied + pick(rng, [0, 1, 1000]), seen + m
+    return groups, closer + 7, seen + pick(rng, [0, 0, 1])
 
 
-@pytest.fixture(scope="module")
-def queries() -> list[tuple[list[loops.Group], int, int]]:
+def large_profile() -> TieProfile:
     rng = random.Random(0)
     perfect = [([(i, i, 1, 1) for i in range(n)], n, n) for n in (1, 2, 7, 8, 9, 33, 300)]
-    return [*perfect, ([], 0, 0), ([], 3, 1), *(large_query(rng) for _ in range(150))]
-
-
-@pytest.fixture(scope="module")
-def profile(queries) -> TieProfile:
+    queries = [*perfect, ([], 0, 0), ([], 3, 1), *(large_query(rng) for _ in range(150))]
     return TieProfile.from_groups(*map(list, zip(*queries, strict=True)))
 
 
-@pytest.mark.parametrize("cutoff", [0, 1, 2, 64, 65, 100, 10**4 + 3, NO_CUTOFF])
-def test_average_precision(queries, profile, cutoff: int) -> None:
-    name = {0: "MAP@R", NO_CUTOFF: "mAP"}.get(cutoff, f"mAP@{cutoff}")
-    assert_array_equal(
-        np.array(per_query(profile, name)).T, [loops.average_precision(*query, cutoff) for query in queries]
-    )
-
-
-@pytest.mark.parametrize("cutoff", [1, 2, 64, 65, 100, 10**4 + 3, NO_CUTOFF])
-def test_discounted_gain(queries, profile, cutoff: int) -> None:
-    table = loops.discount_table(2**15)
-    found = [
-        loops.discounted_gain(*query, cutoff, [group[3:] for group in query[0]], [query[2]], [1.0], table)
-        for query in queries
-    ]
-    name = "nDCG" if cutoff == NO_CUTOFF else f"nDCG@{cutoff}"
-    assert_array_equal(np.array(per_query(profile, name)).T, found)
-
-
-@pytest.mark.parametrize("cutoff", [1, 3, 6, NO_CUTOFF])
-def test_discounted_gain_of_several_grades(cutoff: int) -> None:
+def graded_profile() -> TieProfile:
     rng, grades = random.Random(1), [1, 2, 5]
-    profile = profile_of([random_query(rng, grades, most) for most in (3, 8, 30) for _ in range(60)], grades)
-    assert profile.tied_by_grade is not None
-    assert profile.relevant_by_grade is not None
-    rows = np.stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant], axis=1)
-    found, table = [], loops.discount_table(1024)
-    for query, (i, j) in enumerate(zip(profile.offsets[:-1], profile.offsets[1:], strict=True)):
-        counts = int(profile.n_ranked[query]), int(profile.n_relevant[query])
-        by_grade = profile.tied_by_grade[i:j].tolist(), profile.relevant_by_grade[query].tolist()
-        found.append(loops.discounted_gain(rows[i:j].tolist(), *counts, cutoff, *by_grade, [1.0, 2.0, 5.0], table))
-    name = "nDCG" if cutoff == NO_CUTOFF else f"nDCG@{cutoff}"
-    assert_array_equal(np.array(per_query(profile, name)).T, found)
+    return profile_of([random_query(rng, grades, most) for most in (3, 8, 30) for _ in range(60)], grades)
 
 
-def test_discounts_are_those_of_the_reference_in_one_call_or_in_many() -> None:
-    discount, sums = loops.discount_table(2**11)
-    assert_array_equal(discount_table(11)[0], discount)
-    assert_array_equal(np.array(discount_table(11)[1:]).T[: len(sums)], sums)
+def some_groups(kind: str) -> tuple[np.ndarray, ...]:
+    """Draw closer, closer_relevant, tied, tied_relevant and slots of 300 groups."""
+    rng, groups = random.Random(2), []
+    for _ in range(300):
+        if kind == MIXED:
+            tied = pick(rng, [2, 2, 3, 4, 5, 63, 64, 65, 200])
+            k = pick(rng, [0, 0, 1, 64, 65 * tied, 10**5])
+            n, m = pick(rng, range(k + 1)), pick(rng, range(1, tied))
+            slots = pick(rng, [tied, pick(rng, range(1, tied + 1))])
+        else:
+            tied = pick(rng, [1, 2, 2, 7, 90, 3000])
+            k, n = pick(rng, [0, 1, 2**53 - 1, 2**53 + 1, 2**60 + 129]), 0
+            m = min(tied, pick(rng, [1, 2, tied, pick(rng, range(1, tied + 1))]))
+            slots = pick(rng, [0, 1, tied, pick(rng, range(tied + 1))])
+        groups.append((k, n, tied, m, slots))
+    return tuple(np.array(groups, dtype=np.int64).T.copy())
+
+
+def precision_variances() -> np.ndarray:
+    out = np.empty(300)
+    _core.precision_variances(*some_groups(MIXED), out)
+    return out
+
+
+def discount_deviations() -> np.ndarray:
+    (k, _, tied, _, slots), out = some_groups(MIXED), np.empty(300)
+    _core.discount_deviations(k, tied, slots, discount_table(17)[0], out)
+    return out
+
+
+def slot_expectations(kind: str, value: int) -> np.ndarray:
+    """Of a function of the first or last relevant slot, about any number, and of its square."""
+    (k, _, *others), shift = some_groups(kind), np.random.default_rng(3).random(300) / 100
+    out = np.empty((4, 300))
+    for row, (centred, squared) in zip(out, product((False, True), repeat=2), strict=True):
+        _core.slot_expectations((k, *others), (value, centred, squared), shift, row)
+    return out
+
+
+def values(profile: TieProfile, *names: str) -> np.ndarray:
+    return np.array([per_query(profile, name) for name in names])
+
+
+LOOPS = {
+    "average precision": lambda: values(large_profile(), "MAP@R", *(f"mAP{at}" for at in CUTOFFS)),
+    "discounted gain": lambda: values(large_profile(), *(f"nDCG{at}" for at in CUTOFFS)),
+    "gains of several grades": lambda: values(graded_profile(), "nDCG", "nDCG@1", "nDCG@3", "nDCG@6"),
+    "discounts": lambda: np.concatenate(discount_table(11)),
+    "variances of precisions": precision_variances,
+    "variances of discounts": discount_deviations,
+    **{f"{name}, {kind}": (lambda kind=kind, value=value: slot_expectations(kind, value))
+       for value, name in ((-1, "last hit"), (0, "any hit"), (1, "first hit")) for kind in (MIXED, UNEVEN)},
+}  # fmt: skip
+DIGESTS = {
+    "average precision": "3e82c4121ba147e61e88ac7875f91879",
+    "discounted gain": "f4c0379bc51586047ce159f02be5be05",
+    "gains of several grades": "e2609a58bec9e2266ced2adb1257e42c",
+    "discounts": "3cddbab0a000950a71ab3c17e85adceb",
+    "variances of precisions": "3d835817a1fede8d16bd70d3f4292076",
+    "variances of discounts": "d44633ecc0677208aeba36a43bf813ef",
+    "last hit, groups of up to 200": "4de488f4917e28fff50012233d726191",
+    "last hit, long groups among short ones": "9eb404ddb6a8d1eb7efaee23acd65a9f",
+    "any hit, groups of up to 200": "0601403bcd1b6df4921bed8d3942177d",
+    "any hit, long groups among short ones": "412c0f8ebd5545f21c941277e8db5463",
+    "first hit, groups of up to 200": "d41e84ca0797b6d09837e91eb23c2478",
+    "first hit, long groups among short ones": "90b4dcad19d641c52a1ef1ac025e0402",
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_no_bit_changes(name: str) -> None:
+    assert of_arrays(LOOPS[name]()) == [DIGESTS[name]]
+
+
+def test_discounts_in_one_call_or_in_many() -> None:
     table = tuple(np.full_like(array, np.nan) for array in discount_table(11))
     for array in table:
         array[0] = 0.0
     for first, last in ((0, 64), (64, 64), (64, 1023), (960, 1024), (1024, 2**11 - 1)):
         _core.fill_discounts(first, last, table)
     for array, whole in zip(table, discount_table(11), strict=True):
-        assert_array_equal(array[: len(sums)], whole[: len(sums)])
+        assert_array_equal(array[: 2**11 // 64], whole[: 2**11 // 64])
 
 
-def mixed_groups(count: int) -> list[tuple[int, int, int, int, int]]:
-    """closer, closer_relevant, tied, tied_relevant and slots."""
-    rng, groups = random.Random(2), []
-    for _ in range(count):
-        tied = rng.choice([2, 2, 3, 4, 5, 63, 64, 65, 200])
-        k = rng.choice([0, 0, 1, 64, 65 * tied, 10**5])
-        groups.append((k, rng.randint(0, k), tied, rng.randint(1, tied - 1), rng.choice([tied, rng.randint(1, tied)])))
-    return groups
-
-
-def columns(groups: list[tuple[int, ...]]) -> list[Any]:
-    return [np.array(column, dtype=np.int64) for column in zip(*groups, strict=True)]
-
-
-def test_variances_of_precisions() -> None:
-    groups, out = mixed_groups(300), np.empty(300)
-    _core.precision_variances(*columns(groups), out)
-    assert_array_equal(out, [loops.precision_variance(*group) for group in groups])
-
-
-def test_spreads_of_discounts() -> None:
-    groups, out = mixed_groups(300), np.empty(300)
-    k, _, tied, _, slots = columns(groups)
-    discount = discount_table(17)[0]
-    _core.discount_deviations(k, tied, slots, discount, out)
-    table = discount.tolist()
-    assert_array_equal(out, [loops.discount_spread(k, size, slots, table) for k, _, size, _, slots in groups])
-
-
-def uneven_groups(count: int) -> list[tuple[int, int, int, int, int]]:
-    """The same, long ones among short ones, with ranks beyond the integers of float64 and slots that do not count."""
-    rng, groups = random.Random(3), []
-    for _ in range(count):
-        tied = rng.choice([1, 2, 2, 7, 90, 3000])
-        m = rng.choice([1, 2, rng.randint(1, tied), tied])
-        k = rng.choice([0, 1, 2**53 - 1, 2**53 + 1, 2**60 + 129])
-        groups.append((k, 0, tied, min(m, tied), rng.choice([0, 1, tied, rng.randint(0, tied)])))
-    return groups
-
-
-@pytest.mark.parametrize("kind", [-1, 0, 1])
-@pytest.mark.parametrize("centred", [False, True])
-@pytest.mark.parametrize("squared", [False, True])
-@pytest.mark.parametrize("groups", [*map(mixed_groups, (0, 1, 7, 300)), uneven_groups(80)])
-def test_expectations_of_the_first_or_last_hit(
-    groups: list[tuple[int, ...]], kind: int, centred: bool, squared: bool
-) -> None:  # fmt: skip
-    out = np.empty(len(groups))
-    shift = np.random.default_rng(3).random(len(groups)) / 100
-    k, _, *others = columns(groups) if groups else np.empty((5, 0), dtype=np.int64)
-    _core.slot_expectations((k, *others), (kind, centred, squared), shift, out)
-    found = [
-        loops.expectation(k, *rest, kind, centred, by, squared)
-        for (k, _, *rest), by in zip(groups, shift.tolist(), strict=True)
-    ]
-    assert_array_equal(out, found)
-
-
-def test_double_doubles_of_the_reference_has_more_digits_than_a_float() -> None:
-    assert double_double.log2(2**40).value == 40.0
-    for n in (3, 127, 128, 200, 1000):
-        exact, found = sum(Fraction(1, i) for i in range(1, n + 1)), double_double.harmonic(n)
-        assert abs(Fraction(found.high) + Fraction(found.low) - exact) < 6e-20
+def test_no_group_at_all() -> None:
+    out, none = np.empty(0), np.empty(0, dtype=np.int64)
+    _core.slot_expectations((none,) * 4, (1, True, True), out, out)
+    assert out.size == 0

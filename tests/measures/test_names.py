@@ -27,6 +27,7 @@ ALIASES = {
     "mAP(over='hits')@2": "retrieval_average_precision@2",
     "mAP(over='hits',rel=2)@10": "AP(rel=2,over='hits')@10 map-over-hits(rel=2)@10 mAP(over='hits',rel=02)@10",
     "mAP(over='possible')@10": "apk@10 apk_10 mapk@10 AP(over='possible')@10 apk(over='possible')@10",
+    "mAP(interpolation='trapezoid')@10": "trapezoid-AP@10 AP(interpolation=trapezoid)@10 oxford_mAP@10",
     "Recall(over='possible')@10": "R_cap@10 recall_cap_10 capped_recall_at_10 R(over='possible')@10",
     "Recall(over='possible',rel=3)@10": "R_cap(rel=3)@10",
     "MAP@R": "map@r mean_average_precision_at_r AP@R",
@@ -81,12 +82,15 @@ def test_the_listing_has_a_row_for_each_family_and_each_choice_but_the_default()
         "name", "mAP, mAP@k", "mAP(over='hits')@k", "mAP(over='possible')@k", "mAP(interpolation='trapezoid')@k",
         "MAP@R", "R-Precision",
     ]  # fmt: skip
-    found = {row.split("  ")[0]: re.split(" {2,}", row)[1:] for row in rows}
-    assert found["Hit@k"] == ["Success@k", "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k"]
-    assert found["Recall(over='possible')@k"] == ["R cap@k", "hits / min(k, R)"]
-    assert found["nDCG(dcg='exp-log2')@k"] == ["nDCG burges@k", "the same with gains 2^grade - 1"]
-    assert found["IPrec@r"][0] == "interpolated precision@r"
-    assert found["11pt_avg"] == ["11pt", "mean of iprec_at_recall@0, @0.1, ..., @1"]
+    listed = {row.split("  ")[0]: re.split(" {2,}", row)[1:] for row in rows}
+    assert listed["Hit@k"] == [
+        "Success@k",
+        "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k",
+    ]
+    assert listed["Recall(over='possible')@k"] == ["R cap@k", "hits / min(k, R)"]
+    assert listed["nDCG(dcg='exp-log2')@k"] == ["nDCG burges@k", "the same with gains 2^grade - 1"]
+    assert listed["IPrec@r"][0] == "interpolated precision@r"
+    assert listed["11pt_avg"] == ["11pt", "mean of iprec_at_recall@0, @0.1, ..., @1"]
 
 
 def test_fields() -> None:
@@ -129,6 +133,7 @@ def test_fields() -> None:
             "..., the least gain that is relevant, as its parameters, but got",
         ),
         ("mAP(over='hits',over='possible')@10", "mAP takes over='relevant'"),
+        ("mAP(over='hits',interpolation='trapezoid')@5", "mAP takes over='relevant'"),
         ("mAP(rel=2,rel=3)", "mAP takes over='relevant'"),
         ("mAP(rel=0)", "mAP takes over='relevant'"),
         ("mAP(rel=9223372036854775808)", "mAP takes over='relevant'"),

@@ -59,7 +59,7 @@ def test_the_name_of_the_page_has_their_value(theirs: str, long_mem_eval: None) 
             continue
         run = {"q": {f"d{rank}": float(-rank) for rank in range(K)}}
         qrels = {"q": {f"d{rank}": hit for rank, hit in enumerate(hits)} | {f"m{i}": 1 for i in range(missing)}}
-        value = dh.evaluate(dh.Task.from_run(run, qrels), ours)[ours].expected
+        value = dh.evaluate(dh.from_run(run, qrels), ours)[ours].expected
         assert value == pytest.approx(formula(hits, sum(hits) + missing), rel=1e-14)
 
 
@@ -75,6 +75,6 @@ def test_an_unknown_measure_of_theirs_says_what_to_write() -> None:
     with pytest.raises(
         ValueError, match=r"'ndcg_any@3' is LongMemEval's nDCG, .*dh\.measures\.register\('ndcg-any'"
     ) as it:
-        dh.evaluate(dh.Task.from_run({"q": {"a": 1.0}}, {"q": {"a": 1}}), "ndcg_any@3")
+        dh.evaluate(dh.from_run({"q": {"a": 1.0}}, {"q": {"a": 1}}), "ndcg_any@3")
     exec(f"row = {str(it.value).partition('for it, ')[2]}", {"dh": dh, "np": np})
     dh.measures.unregister("ndcg-any")

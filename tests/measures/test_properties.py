@@ -1,4 +1,4 @@
-"""What holds for any profile: order of the bounds, the same bits for any threads and any other queries."""
+"""Properties of any profile: order of the bounds, the same bits for any threads and any other queries."""
 
 from __future__ import annotations
 

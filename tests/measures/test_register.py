@@ -17,7 +17,7 @@ from deadheat.measures.values import all_bounds
 
 SCORES = np.array([[3, 2, 2, 2, 1, 1], [1, 1, 1, 1, 1, 1], [6, 5, 4, 3, 2, 1]])
 MARKS = np.array([[0, 1, 0, 1, 0, 1], [1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0]], dtype=bool)
-PROFILE = dh.Task.from_scores(SCORES, MARKS).profile
+PROFILE = dh.from_scores(SCORES, MARKS).profile
 
 
 def discount(rank: Any) -> Any:
@@ -35,14 +35,14 @@ def registered() -> Iterator[None]:
 
 def values(scores: Any, marks: Any, over: str, k: int) -> list[float]:
     """The value of every order of the tied items of a query."""
-    found = []
+    results = []
     for order in permutations(range(len(scores))):
         if any(scores[a] < scores[b] for a, b in pairwise(order)):
             continue
         ranks = [rank for rank, item in enumerate(order, 1) if marks[item] and rank <= k]
         best = sum(discount(rank) for rank in range(1, min(int(marks.sum()), k) + 1))
-        found.append(sum(map(discount, ranks)) / {"nothing": 1, "relevant": marks.sum(), "best": best}[over])
-    return found
+        results.append(sum(map(discount, ranks)) / {"nothing": 1, "relevant": marks.sum(), "best": best}[over])
+    return results
 
 
 @pytest.mark.parametrize("k", [2, 4, 6])
@@ -52,8 +52,8 @@ def test_bounds_expectation_and_deviation_over_all_orders(over: str, k: int, reg
     std = measures.std(PROFILE, f"own-{over}@{k}")
     for query in range(3):
         every = values(SCORES[query], MARKS[query], over, k)
-        found = lower[query], expected[query], upper[query], std[query]
-        assert found == pytest.approx((min(every), np.mean(every), max(every), np.std(every)), abs=1e-15)
+        ours = lower[query], expected[query], upper[query], std[query]
+        assert ours == pytest.approx((min(every), np.mean(every), max(every), np.std(every)), abs=1e-15)
     assert lower[2] == expected[2] == upper[2]
 
 

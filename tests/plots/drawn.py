@@ -1,4 +1,4 @@
-"""What axes show, as tests read it."""
+"""Readers of the content of axes."""
 
 from __future__ import annotations
 

@@ -19,17 +19,17 @@ from deadheat import plots
 REPORT = dh.evaluate([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], measures="mAP", distance="l2")
 BOARD = dh.leaderboard({"a": REPORT, "b": REPORT})
 RESULTS = {
-    "calibration", "collisions", "curve", "curves", "difference", "exploits", "figure", "found", "profiles", "report",
-    "reports", "results",
+    "calibration", "collisions", "comparison", "curve", "curves", "difference", "exploits", "figure", "profiles",
+    "report", "reports", "result", "results",
 }  # fmt: skip
 JUNK = [3, None, "mAP", [], [REPORT], {"a": 3}, {}, {1: None}, object(), np.zeros(3), BOARD, dh.compare(REPORT, REPORT)]
 
 
 def fails(name: str, given: Any, **settings: Any) -> str:
-    with pytest.raises((TypeError, ValueError)) as found:
+    with pytest.raises((TypeError, ValueError)) as result:
         getattr(plots, name)(given, **settings)
-    assert isinstance(found.value, dh.errors.InputError), repr(found.value)
-    return str(found.value)
+    assert isinstance(result.value, dh.errors.InputError), repr(result.value)
+    return str(result.value)
 
 
 @pytest.mark.parametrize("name", plots.__all__)
@@ -55,6 +55,7 @@ def test_the_reports_of_a_leaderboard_are_named() -> None:
         "reports must be of type Report, or map names to type Report, but is of type Leaderboard; draw its reports"
     )
     assert fails("bounds", BOARD) == expected
+    assert fails("bounds", {}) == "reports must hold at least one report, but is empty"
     assert plots.bounds(BOARD.reports, ax=Figure().subplots()) is not None
 
 

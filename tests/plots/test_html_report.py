@@ -45,8 +45,8 @@ def other() -> dh.Report:
 def full() -> str:
     """A page with all that a page can have, on the default measures."""
     one, two = (dh.evaluate(rows, LABELS) for rows in (EMBEDDINGS, EMBEDDINGS[:, :2]))
-    found = dh.collisions(dh.Task(EMBEDDINGS, LABELS), depth=5)
-    return dh.html_report(one, two, names=("three", "two"), confidence=np.arange(180) % 50, collisions=found)
+    result = dh.collisions(dh.Task(EMBEDDINGS, LABELS), depth=5)
+    return dh.html_report(one, two, names=("three", "two"), confidence=np.arange(180) % 50, collisions=result)
 
 
 def ids(page: str) -> list[str]:
@@ -62,8 +62,8 @@ def test_a_page_has_the_numbers_and_loads_nothing(report: dh.Report) -> None:
     for name in ("mAP", "Hit@1"):
         lower, expected, upper = (f"{100 * getattr(report[name], end):.2f}" for end in ("lower", "expected", "upper"))
         assert f"{name}{expected}\u2009%\n[{lower}, {upper}]" in text(page)  # its card
-        found = report.interval(name)
-        assert f"[{100 * found.lower.low:.2f}, {100 * found.upper.high:.2f}]" in text(page)
+        result = report.interval(name)
+        assert f"[{100 * result.lower.low:.2f}, {100 * result.upper.high:.2f}]" in text(page)
     assert report.profile.digest() in text(page)
     assert f"{report.ties.mixed_groups} tie groups" in text(page)
     assert "src=" not in page
@@ -91,11 +91,11 @@ def test_markup_in_names_stays_text() -> None:
 def test_a_grid_holds_what_the_report_says(report: dh.Report) -> None:
     page = dh.html_report(report, digits=3)
     columns = json.loads(re.findall(r'<script type="application/json">(.*?)</script>', page)[0])
-    found = report.by_class()
+    result = report.by_class()
     assert [column["name"] for column in columns] == ["class", "queries", "mAP (%)", "Hit@1 (%)"]
-    assert columns[0]["text"] == found.rows["class"]
-    assert columns[2]["keys"] == [round(value, 12) for value in found.per_row["mAP"].expected.tolist()]
-    written = [row[2].replace(", ", ",\xa0") for row in found.tables(digits=3)[0].rows]
+    assert columns[0]["text"] == result.rows["class"]
+    assert columns[2]["keys"] == [round(value, 12) for value in result.per_row["mAP"].expected.tolist()]
+    written = [row[2].replace(", ", ",\xa0") for row in result.tables(digits=3)[0].rows]
     assert columns[2]["text"] == written
 
 
@@ -111,26 +111,26 @@ def test_tie_sizes_count_every_mixed_group(report: dh.Report) -> None:
 
 def test_differences_are_drawn_to_scale(report: dh.Report, other: dh.Report) -> None:
     comparison = dh.compare(report, other, measures="mAP, AUC")
-    found = [comparison[name] for name in comparison]
-    drawn = pages.differences(found)
+    result = [comparison[name] for name in comparison]
+    drawn = pages.differences(result)
     (first, low), (last, high) = ((place, float(text)) for place, text in (drawn["ticks"][0], drawn["ticks"][-1]))
     assert (first, last) == (0, 100)
     assert "0" in [text for _, text in drawn["ticks"]]
-    for bar, each in zip(drawn["bars"], found, strict=True):
-        assert (bar["name"], bar["ahead"]) == (each.name, each.ahead)
-        interval = each.interval().expected  # that of the difference which is tested
-        ends = {"lower": each.lower, "expected": each.expected, "low": interval.low, "high": interval.high}
+    for bar, one in zip(drawn["bars"], result, strict=True):
+        assert (bar["name"], bar["ahead"]) == (one.name, one.ahead)
+        interval = one.interval().expected  # that of the difference which is tested
+        ends = {"lower": one.lower, "expected": one.expected, "low": interval.low, "high": interval.high}
         for name, end in ends.items():
             assert 0 <= bar["bar"][name] <= 100
             assert low + (high - low) * bar["bar"][name] / 100 == pytest.approx(100 * end, abs=1e-3)
-        assert (high - low) * bar["bar"]["width"] / 100 == pytest.approx(100 * (each.upper - each.lower), abs=0.01)
+        assert (high - low) * bar["bar"]["width"] / 100 == pytest.approx(100 * (one.upper - one.lower), abs=0.01)
 
 
 def test_the_verdict_is_one_sentence(report: dh.Report) -> None:
     def verdict(*reports: dh.Report, **settings: Any) -> str:
-        found = re.findall(r'<p class="verdict">(.*?)</p>', dh.html_report(*reports, **settings))
-        assert len(found) == 1
-        return str(found[0])
+        values = re.findall(r'<p class="verdict">(.*?)</p>', dh.html_report(*reports, **settings))
+        assert len(values) == 1
+        return str(values[0])
 
     result = report["mAP"]
     width = f"{100 * (result.upper - result.lower):.2f}"
@@ -151,8 +151,8 @@ def cards(page: str) -> list[str]:
 
 
 def test_two_systems_have_a_row_of_cards_each(report: dh.Report, other: dh.Report, full: str) -> None:
-    for shown, each in zip(cards(full), (report, other), strict=True):
-        assert f"Hit@1{100 * each['Hit@1'].expected:.2f}" in shown
+    for shown, one in zip(cards(full), (report, other), strict=True):
+        assert f"Hit@1{100 * one['Hit@1'].expected:.2f}" in shown
     first, last = ("three", "two") if report["mAP"].lower > other["mAP"].lower else ("two", "three")
     assert re.search(f"By the lower bound of mAP, {first} .* ranks before {last}", text(full))
 
@@ -180,7 +180,7 @@ def test_the_top_says_when_of_what_and_by_what(report: dh.Report) -> None:
 
 
 def test_every_query_is_in_the_distribution(report: dh.Report) -> None:
-    counts = pages.spread(report["mAP"])
+    counts = pages.histogram(report["mAP"])
     assert counts.sum() == report["mAP"].n_query
     assert counts[0] == np.count_nonzero(report["mAP"].per_query.expected < 0.05)
     outline = pages.steps(np.array([1, 2]), 4)
@@ -222,16 +222,16 @@ def test_commands_write_pages(tmp_path: Path) -> None:
     np.savetxt(tmp_path / "c.txt", np.arange(180.0))
     np.save(tmp_path / "c.npy", np.arange(180))
     page = tmp_path / "page.html"
-    found = []
+    result = []
     for name in ("c.txt", "c.npy"):
         shown = ("--html", page, "--force", "--confidence", tmp_path / name, "--collisions", 3)
         done = run("evaluate", tmp_path / "a.npz", *shown)
         assert (done.exit_code, done.stderr) == (0, "")
-        found.append(page.read_text())
+        result.append(page.read_text())
         page.unlink()
-    assert found[0] == found[1]
-    assert {"reject", "collisions"} <= set(ids(found[0]))
-    assert all(row in text(found[0]) for row in (f"data set{tmp_path / 'a.npz'}", "commanddeadheat"))
+    assert result[0] == result[1]
+    assert {"reject", "collisions"} <= set(ids(result[0]))
+    assert all(row in text(result[0]) for row in (f"data set{tmp_path / 'a.npz'}", "commanddeadheat"))
     assert run("compare", tmp_path / "a.npz", tmp_path / "b.npz", "--html", page, "--force").exit_code == 0
     assert "a against b" in text(page.read_text())
 
@@ -241,9 +241,6 @@ def test_commands_write_pages(tmp_path: Path) -> None:
     [
         (["--confidence", "c.txt"], "goes with --html"),
         (["--collisions", "3"], "goes with --html"),
-        (["--html", "a.npz"], "it is there already"),
-        (["--html", "."], "it is a folder"),
-        (["--html", "p.html", "--json", "p.html"], "two results cannot both be written"),
         (["--html", "p.html", "--confidence", "none.npy"], "No such file"),
         (["--html", "p.html", "--confidence", "bad.txt"], "must hold a number for each query"),
         (["--html", "p.html", "--confidence", "short.txt"], "must have one entry per query"),
@@ -316,10 +313,10 @@ def test_a_browser_shows_it_on_screens_wide_and_small(
 
 def cut(page: Any) -> list[str]:
     """The boxes that a reader would have to scroll."""
-    found: list[str] = page.eval_on_selector_all(
+    result: list[str] = page.eval_on_selector_all(
         ".scroll", "boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.ariaLabel)"
     )
-    return found
+    return result
 
 
 def test_nothing_is_wider_than_a_sheet_of_paper(shown: Callable[..., Any], full: str) -> None:
@@ -339,8 +336,8 @@ def test_tables_of_seven_measures_fit_a_window_of_a_laptop(shown: Callable[..., 
 
 
 def cells(page: Any, grid: str, column: int) -> list[str]:
-    found: list[str] = page.locator(f"[data-grid={grid}] tbody tr td:nth-child({column})").all_text_contents()
-    return found
+    result: list[str] = page.locator(f"[data-grid={grid}] tbody tr td:nth-child({column})").all_text_contents()
+    return result
 
 
 def test_tables_sort_filter_and_turn_pages(shown: Callable[..., Any], full: str) -> None:
@@ -385,9 +382,9 @@ def test_the_first_key_skips_the_links_and_print_has_no_controls(shown: Callable
 
 def test_a_page_of_many_queries_opens_at_once(shown: Callable[..., Any]) -> None:
     n = 60_000
-    place, none, one = np.arange(n), np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
-    profile = dh.TieProfile(np.arange(n + 1), place % 97, none, 1 + place % 3, one, 1000 * one, one)
-    text = dh.html_report(dh.evaluate(profile, labels=place // 4))
+    at, none, one = np.arange(n), np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
+    profile = dh.TieProfile(np.arange(n + 1), at % 97, none, 1 + at % 3, one, 1000 * one, one)
+    text = dh.html_report(dh.evaluate(profile, labels=at // 4))
     assert len(text) < 6_000_000
     page = shown(text)
     ready = page.evaluate("performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart")
@@ -418,8 +415,8 @@ def test_who_is_called_ahead_agrees_with_the_interval_that_is_drawn_or_says_why(
     few = dh.compare(ranked([(0, 1)] * 5), ranked([(3, 1)] * 3 + [(4, 1)] * 2))["MRR"]
     both = tied.interval()
     assert both.lower.low < 0 < both.upper.high
-    for found, ahead, but in ((tied, "A", ", not for every tie-breaking"), (sure, "A", ""), (few, None, "")):
-        (bar,) = pages.differences([found])["bars"]
+    for result, ahead, but in ((tied, "A", ", not for every tie-breaking"), (sure, "A", ""), (few, None, "")):
+        (bar,) = pages.differences([result])["bars"]
         assert (bar["ahead"], bar["but"]) == (ahead, but)
     zero = {text: place for place, text in pages.differences([tied])["ticks"]}["0"]
     (bar,) = pages.differences([tied])["bars"]

@@ -40,17 +40,17 @@ def _drawn_without_a_screen() -> Iterator[None]:
 
 def _texts(ax: Axes) -> dict[str, Any]:
     """The boxes of all text around axes, by what it is."""
-    found: dict[str, Any] = {"title": ax.title, "xlabel": ax.xaxis.label, "ylabel": ax.yaxis.label}
+    result: dict[str, Any] = {"title": ax.title, "xlabel": ax.xaxis.label, "ylabel": ax.yaxis.label}
     if ax.get_legend() is not None:
-        found["legend"] = ax.get_legend()
+        result["legend"] = ax.get_legend()
     for number, child in enumerate(ax.child_axes):
-        found[f"column {number}"] = child.yaxis.label
-        found |= {f"column {number}, {row}": each for row, each in enumerate(child.get_yticklabels())}
+        result[f"column {number}"] = child.yaxis.label
+        result |= {f"column {number}, {row}": each for row, each in enumerate(child.get_yticklabels())}
     for which, axis in (("x", ax.xaxis), ("y", ax.yaxis)):
         low, high = sorted(axis.get_view_interval())
         ticks = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
-        found |= {f"{which} tick {at:g}": label for at, label in ticks if low <= at <= high}
-    boxes = {name: each.get_window_extent() for name, each in found.items()}
+        result |= {f"{which} tick {at:g}": label for at, label in ticks if low <= at <= high}
+    boxes = {name: each.get_window_extent() for name, each in result.items()}
     return {name: box for name, box in boxes.items() if box.width > 0 and box.height > 0}
 
 
@@ -168,17 +168,17 @@ def test_three_bands_keep_their_colours() -> None:
 
 def test_small_false_positive_rates_can_be_seen() -> None:
     rng = np.random.default_rng(0)
-    found = dh.classification(rng.normal(size=20_000) + np.repeat([0, 2], 10_000), np.repeat([0, 1], 10_000))
-    ax = plots.roc(found, ax=Figure(figsize=SMALL).subplots())
+    result = dh.classification(rng.normal(size=20_000) + np.repeat([0, 2], 10_000), np.repeat([0, 1], 10_000))
+    ax = plots.roc(result, ax=Figure(figsize=SMALL).subplots())
     assert ax.get_xscale() == "log"
     ax.figure.canvas.draw()  # type: ignore[union-attr]
     at, (low, high) = ax.transData.transform((0.1, 50))[0], ax.get_window_extent().intervalx
     assert (at - low) / (high - low) > 0.3
     assert "0.1" in [label.get_text() for label in ax.get_xticklabels()]
-    assert plots.roc(found, scale="linear", ax=Figure().subplots()).get_xscale() == "linear"
+    assert plots.roc(result, scale="linear", ax=Figure().subplots()).get_xscale() == "linear"
     assert plots.roc(dh.classification([2, 1], [1, 0]), ax=Figure().subplots()).get_xscale() == "linear"
     with pytest.raises(ValueError, match=r"^scale must be one of log, linear, but is 'logit'"):
-        plots.roc(found, scale="logit")  # type: ignore[arg-type]
+        plots.roc(result, scale="logit")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["cmc", "precision_at_k", "recall_at_k"])

@@ -19,7 +19,7 @@ from deadheat import Task, collisions, exploit, plots
 from deadheat.analyses import confidence as measures
 from deadheat.analyses.collisions import Kind
 from deadheat.engine.ties.tolerance import Tolerance
-from deadheat.plots.ties import amplified, colours, least_reach
+from deadheat.plots.ties import amplified, colours, least_width
 from deadheat.reports.tables import value
 from deadheat.support.triple import Triple
 
@@ -49,9 +49,9 @@ def test_open_values_have_two_references(ax: Any) -> None:
 
 
 def test_bins(ax: Any) -> None:
-    found = measures.calibration([0, 1, 1], [0.1, 0.9, 0.95], bins=2)
-    points = plots.reliability(found, ax=ax).collections[-1]
-    assert_array_equal(points.get_offsets(), np.column_stack([found.confidence, found.right.expected]))
+    result = measures.calibration([0, 1, 1], [0.1, 0.9, 0.95], bins=2)
+    points = plots.reliability(result, ax=ax).collections[-1]
+    assert_array_equal(points.get_offsets(), np.column_stack([result.confidence, result.right.expected]))
     assert_array_equal(points.get_sizes(), [14 + 160 / 2, 14 + 160])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean confidence of the bin (%)", "right queries (%)")
     assert [axis.get_major_formatter()(0.2, 0) for axis in (ax.xaxis, ax.yaxis)] == ["20", "20"]  # per cent
@@ -59,12 +59,12 @@ def test_bins(ax: Any) -> None:
 
 
 def test_credible_recall_against_mass(ax: Any) -> None:
-    found = measures.credible_recall([[3, 1]], [[4, 3, 2, 0]], [[1, 0]], masses=[0.25, 0.5, 0.9])
-    plots.credible_recall(found, ax=ax, label="draws")
+    result = measures.credible_recall([[3, 1]], [[4, 3, 2, 0]], [[1, 0]], masses=[0.25, 0.5, 0.9])
+    plots.credible_recall(result, ax=ax, label="draws")
     diagonal, line, dotted = ax.get_lines()
     assert diagonal.get_label() == "as draws"
-    assert_array_equal(line.get_xydata(), np.column_stack([found.masses, found.relevant.expected]))
-    assert_array_equal(dotted.get_ydata(), found.others.upper)
+    assert_array_equal(line.get_xydata(), np.column_stack([result.masses, result.relevant.expected]))
+    assert_array_equal(dotted.get_ydata(), result.others.upper)
     (band,) = ax.collections
     assert band.get_label() == "lower to upper: ties"
     exact = measures.normal_credible_recall([[0.0], [1.0]], [1.0, 1.0], [1, 1])
@@ -75,11 +75,11 @@ def test_credible_recall_against_mass(ax: Any) -> None:
 # Collisions and matrices
 
 
-@pytest.mark.parametrize("place", [(0.37, 0.71), (1, 1)])
+@pytest.mark.parametrize("share", [(0.37, 0.71), (1, 1)])
 @pytest.mark.parametrize(("shape", "dpi"), [((700, 1100), 100), ((900, 40), 100), ((1000, 1000), 137)])
-def test_no_single_mark_is_lost_in_a_small_picture(shape, dpi, place):
+def test_no_single_mark_is_lost_in_a_small_picture(shape, dpi, share):
     kind = np.zeros(shape, dtype=np.int8)
-    kind[tuple(int(share * (size - 1)) for share, size in zip(place, shape, strict=True))] = Kind.RELEVANT
+    kind[tuple(int(part * (size - 1)) for part, size in zip(share, shape, strict=True))] = Kind.RELEVANT
     figure, content = Figure(figsize=(2.6, 2.4), dpi=100, layout="constrained"), io.BytesIO()
     plots.collision_image(kind, ax=figure.subplots(), legend=False)
     figure.savefig(content, format="png", dpi=dpi)
@@ -91,7 +91,7 @@ def test_no_single_mark_is_lost_in_a_small_picture(shape, dpi, place):
 def test_marks_are_widened_only_as_far_as_needed():
     shapes = ((100, 100), (1000, 100), (100, 1000), (4000, 100), (1000, 1000))
     none, rows, columns, more, sharp = (
-        least_reach(Figure(figsize=(4, 4), dpi=500 if shape[1] == shape[0] == 1000 else 100).subplots(), shape)
+        least_width(Figure(figsize=(4, 4), dpi=500 if shape[1] == shape[0] == 1000 else 100).subplots(), shape)
         for shape in shapes
     )
     assert (none, sharp) == (0, 0)
@@ -101,10 +101,10 @@ def test_marks_are_widened_only_as_far_as_needed():
 def test_widening_by_plain_loops():
     rng = np.random.default_rng(0)
     kind = rng.choice([-1, 0, 0, 0, 0, 1, 2, 3], (9, 13)).astype(np.int8)
-    for reach in (0, 1, 3):
-        wide = amplified(kind, reach)
+    for bound in (0, 1, 3):
+        wide = amplified(kind, bound)
         for i, k in np.ndindex(kind.shape):
-            near = kind[max(0, i - reach) : i + reach + 1, max(0, k - reach) : k + reach + 1]
+            near = kind[max(0, i - bound) : i + bound + 1, max(0, k - bound) : k + bound + 1]
             assert wide[i, k] == (-1 if kind[i, k] == -1 else near.max())
 
 
@@ -115,12 +115,12 @@ def test_colours_keep_their_order_in_grey():
 
 
 def test_axes_say_what_is_there(ax: Any) -> None:
-    found = collisions(Task(np.arange(6)[:, None], [0, 1] * 3, distance="cityblock"), depth=8)
-    plots.collision_image(found, ax=ax, amplify=0)
+    result = collisions(Task(np.arange(6)[:, None], [0, 1] * 3, distance="cityblock"), depth=8)
+    plots.collision_image(result, ax=ax, amplify=0)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("rank", "query")
     assert words(ax) == ["relevant", "irrelevant", "mixed", "no rank"]
     assert (ax.get_xlim(), ax.get_ylim()) == ((-0.5, 9.5), (6.5, -1.5))  # and one cell around it
-    wide = plots.collision_image(found, ax=Figure().subplots(), amplify=2)
+    wide = plots.collision_image(result, ax=Figure().subplots(), amplify=2)
     assert wide.get_xlabel() == "rank\n(each mark widened by 2)"
     empty = plots.collision_image(np.zeros((2, 2), dtype=np.int8), ax=Figure().subplots(), legend=False)
     assert ([text.get_text() for text in empty.texts], empty.get_legend()) == (["no collision"], None)
@@ -175,9 +175,9 @@ def test_groups_have_a_dot_each_and_their_mean_an_interval(ax: Axes) -> None:
         result = report["mAP"]
         assert_array_equal(dots[row].get_xdata(), 100 * result.per_group.expected)
         assert_array_equal(diamonds[row].get_xdata(), [100 * result.expected])
-        found = result.interval(confidence_level=0.9)
+        values = result.interval(confidence_level=0.9)
         (whisker,) = segments(ax.collections[2 * row + 1])
-        assert [x for x, _ in whisker] == [100 * found.lower.low, 100 * found.upper.high]
+        assert [x for x, _ in whisker] == [100 * values.lower.low, 100 * values.upper.high]
         lower, _, upper = result.per_group
         tied = [[low, high] for (low, _), (high, _) in segments(ax.collections[2 * row])]
         assert tied == [[100 * low, 100 * high] for low, high in zip(lower, upper, strict=True) if low < high] != []

@@ -11,12 +11,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from matplotlib import pyplot
-from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import deadheat as dh
-from deadheat.analyses.confidence import error_reject_curve
 from deadheat.plots import style
 
 POINTS = np.random.default_rng(5).normal(size=(12, 4))
@@ -51,35 +49,6 @@ def test_what_is_drawn_in_ink_is_seen_on_dark_paper() -> None:
         assert sign * contrast > 2
 
 
-def test_a_title_stands_above_the_legend_and_gives_way_to_another() -> None:
-    for inches in (4.5, 9.0):
-        figure = Figure((inches, 3), layout="constrained")
-        ax = dh.plots.bounds(dict.fromkeys(("a" * 20, "b"), dh.evaluate(POINTS, LABELS)), ax=figure.subplots())
-        figure.draw_without_rendering()
-        legend = ax.get_legend()
-        assert legend is not None
-        assert legend.get_window_extent().y1 <= ax.title.get_window_extent().y0
-    ax.set_title("mine")
-    assert {ax.get_title(loc) for loc in ("left", "center", "right")} == {"mine", ""}  # type: ignore[arg-type]
-
-
-def test_new_axes_where_none_are_given() -> None:
-    pyplot.switch_backend("agg")
-    found = dh.compare_formats(dh.Task(POINTS, LABELS), formats=["float32", "1 bit"], measures="mAP")
-    reports, report = found.reports, found.reports["1 bit"]
-    for draw, drawn in (
-        (dh.plots.bounds, reports), (dh.plots.measure_against_bytes, found), (dh.plots.cmc, reports),
-        (dh.plots.per_class, report), (dh.plots.caterpillar, report), (dh.plots.format_changes, reports),
-        (dh.plots.error_reject, error_reject_curve([1, 0], [2, 1])),
-    ):  # fmt: skip
-        made = draw(drawn)
-        assert isinstance(made, Axes), draw
-        made.figure.canvas.draw()
-        pyplot.close(made.figure)
-        ax = Figure().subplots()
-        assert draw(drawn, ax=ax) is ax, draw
-
-
 PLACES = [[10, 11, 12, 50, 90, 100, 1000, 1100], [7], [0.001, 30000], [12, 19], [1, 1e12]]
 
 
@@ -98,7 +67,7 @@ def test_numbers_do_not_touch(inches: float, places: list[float], which: str, gi
     spans = sorted((box.x0, box.x1) if which == "x" else (box.y0, box.y1) for box in boxes)
     assert all(left[1] < right[0] for left, right in pairwise(spans))
     assert len(spans) >= min(2, len(places))
-    found = {float(tick) for tick in axis.get_majorticklocs()}
+    result = {float(tick) for tick in axis.get_majorticklocs()}
     if given:
-        assert {min(places), max(places)} <= found <= set(places)
-    assert np.isfinite(list(found)).all()
+        assert {min(places), max(places)} <= result <= set(places)
+    assert np.isfinite(list(result)).all()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from graded_queries import GAIN_NAMES, NAMES, OVER_NAMES, profile_of, random_query, value
 
-from deadheat import Task, Tolerance, evaluate
+from deadheat import Task, Tolerance, evaluate, from_judged, from_neighbors, from_run
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import report_on
 
@@ -45,7 +45,7 @@ def judged() -> Task:
     """Queries 0 and 1 on a line of three documents; x, y and z are not there, and the third query is left with none."""
     qrels = {"q": {"a": 1, "x": 2}, "r": {"b": 2, "c": 1, "y": 2}, "s": {"z": 1}, "t": {"a": 0}}
     given = [[1.0], [2.0], [3.0], [0.0]], [[1.0], [2.0], [3.0]], qrels, list(qrels), ["a", "b", "c"]
-    return Task.from_judged(*given, distance="euclidean")
+    return from_judged(*given, distance="euclidean")
 
 
 def test_a_report_counts_them_and_has_a_column() -> None:
@@ -70,8 +70,8 @@ def test_a_report_counts_them_and_has_a_column() -> None:
 
 
 def test_nothing_is_added_where_nothing_is_missing() -> None:
-    whole = Task.from_judged([[1.0]], [[1.0], [2.0]], {"q": {"a": 1}}, ["q"], ["a", "b"])
-    run = Task.from_run({"q": {"b": 1.0}}, {"q": {"a": 1}})  # which says nothing of the gallery
+    whole = from_judged([[1.0]], [[1.0], [2.0]], {"q": {"a": 1}}, ["q"], ["a", "b"])
+    run = from_run({"q": {"b": 1.0}}, {"q": {"a": 1}})  # which says nothing of the gallery
     for task in (whole, run, Task([[1.0], [1.0]], [0, 0]), judged().profile):
         report = evaluate(task, "MRR")
         assert (report.ceilings, report.n_unreachable.sum()) == ({}, 0)
@@ -80,10 +80,8 @@ def test_nothing_is_added_where_nothing_is_missing() -> None:
 
 def test_under_a_tolerance_and_from_an_index() -> None:
     given = [[1.0], [2.0]], [[1.0], [2.0]], {"q": {"a": 1, "x": 1}, "r": {"b": 1}}, ["q", "r"], ["a", "b"]
-    assert evaluate(Task.from_judged(*given, distance="euclidean", ties=Tolerance(1.0)), "mAP").ceilings == {
-        "mAP": 0.75
-    }
-    index = Task.from_neighbors([["a"], ["a"]], [[0.5], [0.5]], relevant=[{"a", "x"}, {"b"}], gallery_ids=["a", "b"])
+    assert evaluate(from_judged(*given, distance="euclidean", ties=Tolerance(1.0)), "mAP").ceilings == {"mAP": 0.75}
+    index = from_neighbors([["a"], ["a"]], [[0.5], [0.5]], relevant=[{"a", "x"}, {"b"}], gallery_ids=["a", "b"])
     report = evaluate(index, "Recall@1, Hit@1")
     assert report.ceilings == {"Recall@1": 0.75, "Hit@1": 1.0}
     assert report.n_unreachable.tolist() == [1, 0]

@@ -25,7 +25,7 @@ VALUES = Triple(*np.array([[0.25, 0.5, np.nan, 1], [0.5, np.nan, np.nan, 1], [0.
 def profile() -> dh.TieProfile:
     """Four queries: all is known of the first, nothing relevant was returned for the second, the others have ties."""
     ids, scores = [[3, 1], [0, 4], [0, 1], [0, 1]], [[9, 5], [7, 1], [5, 5], [5, 4]]
-    return dh.Task.from_neighbors(ids, scores, relevant=[{3}, {1, 2}, {0}, {1}], n_gallery=5, cut_ties=False).profile
+    return dh.from_neighbors(ids, scores, relevant=[{3}, {1, 2}, {0}, {1}], n_gallery=5, cut_ties=False).profile
 
 
 def report(**settings: Any) -> Report:
@@ -99,7 +99,7 @@ def test_the_other_queries_keep_theirs() -> None:
 
 def test_the_deviation_of_a_mean_needs_those_of_all_queries() -> None:
     """The mean over eleven recalls has no deviation for a query whose ties matter."""
-    result = dh.evaluate(dh.Task.from_scores([[3, 2, 1], [1, 1, 0]], [[1, 0, 1], [1, 0, 1]]), "11pt_avg")["11pt_avg"]
+    result = dh.evaluate(dh.from_scores([[3, 2, 1], [1, 1, 0]], [[1, 0, 1], [1, 0, 1]]), "11pt_avg")["11pt_avg"]
     assert np.isnan(result.std_per_query).tolist() == [False, True]
     assert isnan(result.std)
     assert not isnan(result.expected)

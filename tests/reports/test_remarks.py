@@ -29,45 +29,45 @@ def remarks(task: dh.Task) -> list[str]:
 
 
 def test_a_run_without_a_document_of_the_qrels_says_so() -> None:
-    assert remarks(dh.Task.from_run(RUN, QRELS)) == [f"In 4 of 4 queries the run and the qrels {IN_COMMON}"]
+    assert remarks(dh.from_run(RUN, QRELS)) == [f"In 4 of 4 queries the run and the qrels {IN_COMMON}"]
     of_documents = {f"d{i}.txt": f"d{i}" for i in range(5)}
-    assert remarks(dh.Task.from_run(RUN, QRELS, documents=of_documents)) == []
-    assert remarks(dh.Task.from_run({query: {"other": 1.0} for query in QRELS}, QRELS)) == []  # judged, if irrelevant
+    assert remarks(dh.from_run(RUN, QRELS, documents=of_documents)) == []
+    assert remarks(dh.from_run({query: {"other": 1.0} for query in QRELS}, QRELS)) == []  # judged, if irrelevant
 
 
 def test_most_queries_without_a_document_of_the_qrels_are_said_too() -> None:
     some = RUN | {"q3": {"d3": 1.0}}
-    (said,) = remarks(dh.Task.from_run(some, QRELS))
+    (said,) = remarks(dh.from_run(some, QRELS))
     assert said.startswith("In 3 of 4 queries")
-    assert remarks(dh.Task.from_run(some | {"q2": {"d2": 1.0}}, QRELS)) == []  # two of four
+    assert remarks(dh.from_run(some | {"q2": {"d2": 1.0}}, QRELS)) == []  # two of four
     recommended = {query: {"d3": 1.0, "d2": 0.5} for query in QRELS}  # relevant to others, as of a recommender
-    assert remarks(dh.Task.from_run(recommended, QRELS)) == []
-    (said,) = remarks(dh.Task.from_run({f"q{i}": {f"d{3 - i}": 1.0} for i in range(4)}, QRELS))  # of other queries
+    assert remarks(dh.from_run(recommended, QRELS)) == []
+    (said,) = remarks(dh.from_run({f"q{i}": {f"d{3 - i}": 1.0} for i in range(4)}, QRELS))  # of other queries
     assert said.startswith("In 4 of 4 queries")
 
 
 def test_lists_neighbors_and_judged_embeddings_say_it_with_their_names() -> None:
     ranked, relevant = [["a.txt", "b.txt"]], [["a"]]
-    (said,) = remarks(dh.Task.from_lists(ranked, relevant))
+    (said,) = remarks(dh.from_lists(ranked, relevant))
     begin = "In 1 of 1 query {} and {} have no document in common: query {} has 'a.txt' in {} and 'a' in {}. Ids must"
     assert said.startswith(begin.format("ranked_ids", "relevant_ids", "'0'", "ranked_ids", "relevant_ids"))
     sides = "ids", "relevant"
     for more, query in (({"n_gallery": 3}, "0"), ({"gallery_ids": ["a.txt", "b.txt", "c"], "query_ids": ["q"]}, "'q'")):
-        (said,) = remarks(dh.Task.from_neighbors(ranked, [[2, 1]], relevant=relevant, **more))  # type: ignore[arg-type]
+        (said,) = remarks(dh.from_neighbors(ranked, [[2, 1]], relevant=relevant, **more))  # type: ignore[arg-type]
         assert said.startswith(begin.format(*sides, query, *sides))
-    task = dh.Task.from_judged([[0.0]], [[1.0], [2.0]], {"q": {"a": 1}}, ["q"], ["a.txt", "b.txt"])
+    task = dh.from_judged([[0.0]], [[1.0], [2.0]], {"q": {"a": 1}}, ["q"], ["a.txt", "b.txt"])
     (said,) = remarks(task)
     assert said.startswith(begin.format("gallery_ids", "the qrels", "'q'", "gallery_ids", "the qrels"))
     outcome = [["a", "b"], ["b", "a"], ["a", "b"]]
-    assert remarks(dh.Task.from_neighbors(outcome, [[2, 1]] * 3, relevant=[["a"], ["c"], ["d"]], n_gallery=4)) == []
-    assert remarks(dh.Task.from_judged([[0.0]], [[1.0], [2.0]], {7: {8: 1}}, [7], np.array([8, 9]))) == []
+    assert remarks(dh.from_neighbors(outcome, [[2, 1]] * 3, relevant=[["a"], ["c"], ["d"]], n_gallery=4)) == []
+    assert remarks(dh.from_judged([[0.0]], [[1.0], [2.0]], {7: {8: 1}}, [7], np.array([8, 9]))) == []
 
 
 def test_ids_are_shortened_and_bytes_that_are_not_text_can_be_printed(tmp_path: Path) -> None:
     run, qrels = tmp_path / "run", tmp_path / "qrels"
     run.write_bytes(b"q Q0 \xff" + b"x" * 100 + b" 1 1 t\n")
     qrels.write_text("q 0 d 1\n")
-    (said,) = remarks(dh.Task.from_run(run, qrels))
+    (said,) = remarks(dh.from_run(run, qrels))
     assert r"'\udcffxxx" in said
     assert "x" * 60 not in said
     said.encode()
@@ -98,15 +98,15 @@ def test_the_commands_say_it_and_the_audit_finds_it_serious(tmp_path: Path, monk
 def test_a_query_ranked_for_itself_is_remarked() -> None:
     run = {f"q{i}": {f"q{i}": 1.0, "d": 0.5} for i in range(3)} | {"q3": {"d": 1.0}}
     qrels = {query: {"d": 1} for query in run}
-    (said,) = remarks(dh.Task.from_run(run, qrels))
+    (said,) = remarks(dh.from_run(run, qrels))
     assert said.startswith("In 3 of 4 queries a document with the id of the query is ranked, and is not relevant.")
-    assert remarks(dh.Task.from_run(run, qrels, judged_only=True)) == []
-    assert remarks(dh.Task.from_run(run, {query: {"d": 1, query: 1} for query in run})) == []
+    assert remarks(dh.from_run(run, qrels, judged_only=True)) == []
+    assert remarks(dh.from_run(run, {query: {"d": 1, query: 1} for query in run})) == []
     assert "queries ranked for themselves" in dh.audit_run(run, qrels)
     users = {str(i): {str(item): -float(item) for item in range(2)} for i in range(5)}  # of items 0 and 1
-    assert remarks(dh.Task.from_run(users, {user: {"0": 1} for user in users})) == []
+    assert remarks(dh.from_run(users, {user: {"0": 1} for user in users})) == []
     rows_found = [[i, (i + 1) % 4] for i in range(4)]  # each first for itself
-    assert len(remarks(dh.Task.from_lists(rows_found, [[(i + 1) % 4] for i in range(4)]))) == 1
+    assert len(remarks(dh.from_lists(rows_found, [[(i + 1) % 4] for i in range(4)]))) == 1
 
 
 def test_a_report_says_how_uint8_was_read() -> None:
@@ -119,9 +119,9 @@ def test_a_report_says_how_uint8_was_read() -> None:
     assert remarks(dh.Task(codes, labels, distance="hamming")) == [as_bits]
     assert remarks(dh.Task(codes, labels).replace(distance="hamming")) == [as_bits]
     judged = codes[:1], codes, {"q": {"0": 1}}, ["q"], range(12)
-    assert remarks(dh.Task.from_judged(*judged)) == [as_numbers]
-    assert remarks(dh.Task.from_judged(*judged, distance="hamming")) == [as_bits]
-    outcome = dh.Task.from_neighbors([[0, 1]], relevant=[{1}], embeddings=codes[:1], gallery=codes)
+    assert remarks(dh.from_judged(*judged)) == [as_numbers]
+    assert remarks(dh.from_judged(*judged, distance="hamming")) == [as_bits]
+    outcome = dh.from_neighbors([[0, 1]], relevant=[{1}], embeddings=codes[:1], gallery=codes)
     assert remarks(outcome) == [as_numbers]
     for other in (codes > 127, np.where(codes > 127, 1, -1), (codes > 127).astype(np.uint8)):
         assert remarks(dh.Task(other, labels, distance="hamming")) == []
@@ -159,13 +159,13 @@ KINDS = {"q3": "who", "q0": "when", "q1": "who", "q2": "when", "other": "where"}
 def test_labels_of_a_run_come_by_query_id_or_in_order() -> None:
     run = {query: {"a": 1.0, "b": 0.5} for query in QRELS}
     qrels = {query: {"a" if i < 3 else "b": 1} for i, query in enumerate(QRELS)}
-    plain = dh.Task.from_run(run, qrels)
+    plain = dh.from_run(run, qrels)
     report = dh.evaluate(plain, "MRR")
     ordered = [KINDS[query] for query in qrels]
     for given in (KINDS, ordered):
         for task in (
             dh.from_run(run, qrels, labels=given),
-            dh.Task.from_lists({query: ["a", "b"] for query in qrels}, qrels, labels=given),
+            dh.from_lists({query: ["a", "b"] for query in qrels}, qrels, labels=given),
         ):
             of_classes = dh.evaluate(task, "MRR", average="class")
             assert of_classes["MRR"].expected == (1.0 + 0.75) / 2
@@ -173,16 +173,16 @@ def test_labels_of_a_run_come_by_query_id_or_in_order() -> None:
         assert dh.evaluate(plain.profile, "MRR", labels=given, average="class")["MRR"].expected == 0.875
         assert report.interval("MRR", labels=given).n == 2
         assert dh.compare(report, report, labels=given)["MRR"].n_unit == 2
-    assert dh.Task.from_run({7: {"a": 1}}, {7: {"a": 1}}, labels={7: "x"}).labels == ["x"]
+    assert dh.from_run({7: {"a": 1}}, {7: {"a": 1}}, labels={7: "x"}).labels == ["x"]
 
 
 def test_labels_that_cannot_be_matched_are_refused() -> None:
-    task = dh.Task.from_run(RUN, QRELS)
+    task = dh.from_run(RUN, QRELS)
     with pytest.raises(
         ValueError, match="labels must have a label for each query by its id, but has none for query 'q1'"
     ):
-        dh.Task.from_run(RUN, QRELS, labels={"q0": "x"})
-    without_ids = dh.Task.from_scores([[1, 0], [1, 0]], [[1, 0], [1, 0]])
+        dh.from_run(RUN, QRELS, labels={"q0": "x"})
+    without_ids = dh.from_scores([[1, 0], [1, 0]], [[1, 0], [1, 0]])
     said = "labels must be a sequence of integers or strings, one for each row in their order, but is a dict"
     for refused in (
         lambda: dh.evaluate(without_ids.profile, "MRR", labels={0: "a", 1: "b"}),
@@ -200,14 +200,14 @@ def test_labels_that_cannot_be_matched_are_refused() -> None:
 
 def test_neighbors_remember_their_labels() -> None:
     ids, scores, gallery_labels = [[0, 2], [3, 1]] * 2, [[2.0, 1.0]] * 4, list("aabb")
-    task = dh.Task.from_neighbors(ids, scores, list("abba"), gallery_labels)
+    task = dh.from_neighbors(ids, scores, list("abba"), gallery_labels)
     assert task.labels is not None
     assert task.labels.tolist() == list("abba")
     report = dh.evaluate(task, "MRR")
     outcome = dh.compare(report, report)
     assert outcome["MRR"].n_unit == 2
     assert "No labels are known" not in str(outcome)
-    assert dh.Task.from_neighbors(ids, scores, [{"a"}] * 4, [{"a"}] * 4).labels is None
+    assert dh.from_neighbors(ids, scores, [{"a"}] * 4, [{"a"}] * 4).labels is None
 
 
 def test_classes_of_a_run_are_the_units_of_intervals_and_tests() -> None:
@@ -221,8 +221,8 @@ def test_classes_of_a_run_are_the_units_of_intervals_and_tests() -> None:
 
 def test_a_neighbour_that_was_judged_irrelevant_is_in_common() -> None:
     ids, scores, wanted = [["a", "b"]], [[2, 1]], {"c": 2}
-    assert len(remarks(dh.Task.from_neighbors(ids, scores, relevant=[wanted], n_gallery=3))) == 1
-    assert remarks(dh.Task.from_neighbors(ids, scores, relevant=[wanted | {"b": 0}], n_gallery=3)) == []
+    assert len(remarks(dh.from_neighbors(ids, scores, relevant=[wanted], n_gallery=3))) == 1
+    assert remarks(dh.from_neighbors(ids, scores, relevant=[wanted | {"b": 0}], n_gallery=3)) == []
     ranked, relevant = [["a"], ["b"], ["c"]], [["a"], ["x"], ["y"]]  # one of three has one
-    (said,) = remarks(dh.Task.from_neighbors(ranked, [[1]] * 3, relevant=relevant, n_gallery=9))
+    (said,) = remarks(dh.from_neighbors(ranked, [[1]] * 3, relevant=relevant, n_gallery=9))
     assert said.startswith("In 2 of 3 queries ids and relevant have no document in common: query 1 has 'b' in ids")

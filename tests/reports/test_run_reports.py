@@ -32,19 +32,19 @@ def test_levels_of_relevance_are_those_of_binary_qrels() -> None:
     names = ["mAP", "P@5", "Recall@3", "MRR", "R-Precision", "Hit@1", "mAP@4", "AUC", "mINP"]
     for rel in (2, 3):
         binary = {q: {d: int(grade >= rel) for d, grade in row.items()} for q, row in qrels.items()}
-        expected = dh.evaluate(dh.Task.from_run(run, binary), names)
-        outcome = dh.evaluate(dh.Task.from_run(run, qrels, rel=rel), [*names, "nDCG@5"])
+        expected = dh.evaluate(dh.from_run(run, binary), names)
+        outcome = dh.evaluate(dh.from_run(run, qrels, rel=rel), [*names, "nDCG@5"])
         assert next(iter(outcome)) == f"mAP(rel={rel})"
         for name in names:
             own = outcome[parse(name).at_level(rel).name]
             assert_array_equal(own.per_query, expected[name].per_query)
             assert_array_equal(own.std_per_query, expected[name].std_per_query)
             assert own.n_query == expected[name].n_query
-        assert outcome["nDCG@5"].lower == dh.evaluate(dh.Task.from_run(run, qrels), "nDCG@5")["nDCG@5"].lower
+        assert outcome["nDCG@5"].lower == dh.evaluate(dh.from_run(run, qrels), "nDCG@5")["nDCG@5"].lower
 
 
 def test_which_queries_count() -> None:
-    report = dh.evaluate(dh.Task.from_run(RUN, QRELS), "Hit@1 Hit(rel=2)@2")
+    report = dh.evaluate(dh.from_run(RUN, QRELS), "Hit@1 Hit(rel=2)@2")
     second = report["Hit(rel=2)@2"]
     assert report.profile.query_ids == ("q1", "q2", "q3")
     assert_array_equal([report["Hit@1"].per_query.lower, second.per_query.upper], [[1, np.nan, 0], [1, np.nan, np.nan]])
@@ -53,34 +53,34 @@ def test_which_queries_count() -> None:
         "1 of 3 queries of the qrels is not in the run: nothing is retrieved for it.",
         "1 query of the run is not in the qrels, and left out.",
     )
-    as_there = dh.evaluate(dh.Task.from_run(RUN, QRELS, complete=False), "Hit@1 Hit(rel=2)@2", singletons="zero")
+    as_there = dh.evaluate(dh.from_run(RUN, QRELS, complete=False), "Hit@1 Hit(rel=2)@2", singletons="zero")
     assert_array_equal(as_there["Hit@1"].per_query.lower, [1, 0])
     assert (as_there["Hit(rel=2)@2"].upper, as_there["Hit(rel=2)@2"].n_undefined) == (0.5, 0)
     assert as_there.remarks[0] == "1 of 3 queries of the qrels is not in the run, and left out."
-    assert dh.evaluate(dh.Task.from_run(RUN, {"q1": {"a": 1}, "q2": {"a": 1}, "q9": {"a": 1}})).remarks == ()
+    assert dh.evaluate(dh.from_run(RUN, {"q1": {"a": 1}, "q2": {"a": 1}, "q9": {"a": 1}})).remarks == ()
 
 
 def test_queries_are_independent_units() -> None:
-    interval = dh.evaluate(dh.Task.from_run(RUN, QRELS), "MRR").interval("MRR", n_resamples=99)
+    interval = dh.evaluate(dh.from_run(RUN, QRELS), "MRR").interval("MRR", n_resamples=99)
     assert interval.notes == ()
-    assert "float32 scores" in str(dh.evaluate(dh.Task.from_run(RUN, QRELS, ties="float32")))
+    assert "float32 scores" in str(dh.evaluate(dh.from_run(RUN, QRELS, ties="float32")))
 
 
 def test_ids_that_no_file_can_hold_are_escaped() -> None:
     qrels = {name: {"a": 1} for name in ("q\udcff", chr(0xD800), "q\udcffé")}
-    report = dh.evaluate(dh.Task.from_run(qrels, qrels), "AP")
+    report = dh.evaluate(dh.from_run(qrels, qrels), "AP")
     assert sorted(report.query_names) == ["\\ud800", "q\\xff", "q\\xffé"]
 
 
 def test_nothing_is_relevant() -> None:
     qrels = {"q1": {"a": 0}}
     with pytest.raises(UndefinedError, match="no query has a relevant document"):
-        dh.evaluate(dh.Task.from_run(RUN, qrels))
-    assert dh.evaluate(dh.Task.from_run(RUN, qrels), singletons="zero")["AP"].upper == 0
+        dh.evaluate(dh.from_run(RUN, qrels))
+    assert dh.evaluate(dh.from_run(RUN, qrels), singletons="zero")["AP"].upper == 0
 
 
 def test_an_undefined_level_is_not_a_value() -> None:
-    result = dh.evaluate(dh.Task.from_run(RUN, QRELS, rel=5), "AP")["AP(rel=5)"]
+    result = dh.evaluate(dh.from_run(RUN, QRELS, rel=5), "AP")["AP(rel=5)"]
     assert np.isnan(result.lower)
     assert (result.n_query, result.n_undefined) == (0, 2)
 
@@ -94,7 +94,7 @@ BOUNDS_ONLY = ("gm_map", "gm_bpref")
 
 
 def of_all(run: dict[str, Any], qrels: dict[str, Any], rel: int) -> dict[str, Any]:
-    report = dh.evaluate(dh.Task.from_run(run, qrels, rel=rel, complete=False), singletons="zero")
+    report = dh.evaluate(dh.from_run(run, qrels, rel=rel, complete=False), singletons="zero")
     return {name: trec._row(report, name, 20).of_all for name in NAMES}
 
 
@@ -114,7 +114,7 @@ def test_gains_where_the_best_order_changes_its_grade() -> None:
 def test_parameters_of_trec_eval() -> None:
     """Worked by hand from its sources: d3 of grade 2 at rank 1, d1 of grade 1 at rank 3, d2 of grade 1 not found."""
     run = {"q": {"d3": 3.0, "x": 2.0, "d1": 1.0, "y": 0.0}}
-    report = dh.evaluate(dh.Task.from_run(run, {"q": {"d3": 2, "d1": 1, "d2": 1}}), "AP")
+    report = dh.evaluate(dh.from_run(run, {"q": {"d3": 2, "d1": 1, "d2": 1}}), "AP")
     value = {name: trec._row(report, name, 0).of_all.lower for name in (*WITH_PARAMETERS, "set_F_1", "set_F", "ndcg")}
     assert value["11pt_avg_0.25,.5,.75"] == pytest.approx((1 + 2 / 3 + 2 / 3) / 3, abs=1e-15)  # ranks 1, 2, 2 of the 3
     best = 9 + 3 / math.log2(3) + 3 / 2
@@ -134,22 +134,20 @@ def test_parameters_of_trec_eval() -> None:
         "set_F_2",
         "mAP(rel=2)",
     ]
-    for name, message in (
-        (
-            "11pt_avg_25,.5",
-            "takes recalls from 0 to 1, but got 25: its name ends at the first point, as in 11pt_avg.0.25",
-        ),
-        ("ndcg_0=3", "takes gains above 0 of grades from 1 on, of moderate size, as in ndcg.1=3,2=9, but got 0=3"),
-        ("ndcg_1=0", "takes gains above 0"),
-        ("ndcg_1=.00000000000000000001", "of moderate size"),
-    ):
+    refusals = {
+        "11pt_avg_25,.5": "takes recalls from 0 to 1, but got 25: its name ends at the first point, as in 11pt",
+        "ndcg_0=3": "takes gains above 0 of grades from 1 on, of moderate size, as in ndcg.1=3,2=9, but got 0=3",
+        "ndcg_1=0": "takes gains above 0",
+        "ndcg_1=.00000000000000000001": "of moderate size",
+    }
+    for name, message in refusals.items():
         with pytest.raises(ValueError, match=message):
             trec_lines(report, [name])
 
 
 def test_a_name_in_a_report_is_the_measure_of_its_table() -> None:
     run, qrels = {"q": {"a": 1.0, "b": 0.5, "c": 0.5}}, {"q": {"a": 1, "b": 2}}
-    report = dh.evaluate(dh.Task.from_run(run, qrels, rel=2), "AP, nDCG@10, P(rel=3)@5")
+    report = dh.evaluate(dh.from_run(run, qrels, rel=2), "AP, nDCG@10, P(rel=3)@5")
     assert report.measures == ("mAP(rel=2)", "nDCG@10", "P(rel=3)@5")
     assert report["AP"] is report["mAP(rel=2)"] is report["AP(rel=2)"]
     assert (report["AP"].lower, report["AP"].upper) == (1 / 3, 1 / 2)
@@ -164,7 +162,7 @@ def test_a_name_in_a_report_is_the_measure_of_its_table() -> None:
     assert comparison.measures == ("mAP(rel=2)",)
     assert comparison["AP"].a.expected == report["AP"].expected
     assert dh.leaderboard({"a": report, "b": report}, measures="AP").measures == ("mAP(rel=2)",)
-    plain = dh.evaluate(dh.Task.from_run(run, qrels), "AP")
+    plain = dh.evaluate(dh.from_run(run, qrels), "AP")
     assert dh.compare(report, plain, measures="AP")["AP"].b.expected == report["AP"].expected
     with pytest.raises(ValueError, match="mAP must count the same grades in both, but the reports have rel any and 2"):
         dh.compare(plain, report, measures="AP")["AP"]
@@ -174,7 +172,7 @@ def test_a_name_in_a_report_is_the_measure_of_its_table() -> None:
 def test_lines_of_each_query_come_first() -> None:
     """In order of id; a query without a value has none, and geometric means and `num_q` have no line of a query."""
     run = {"q2": {"a": 2.0, "b": 1.0}, "q1": {"a": 1.0, "b": 1.0}, "q3": {"a": 1.0}}
-    report = dh.evaluate(dh.Task.from_run(run, {"q1": {"b": 1}, "q2": {"a": 1}, "q3": {"a": 0}}, complete=False), "AP")
+    report = dh.evaluate(dh.from_run(run, {"q1": {"b": 1}, "q2": {"a": 1}, "q3": {"a": 0}}, complete=False), "AP")
     names = ["utility_1,-1,0,.5", "map", "num_ret", "num_q", "gm_map", "runid", "Rprec_mult_0.05", "AP(rel=2)"]
     lines = trec_lines(report, names, by_query=True, run_id="tag", n_docs=4)
     assert [" ".join(line.split()) for line in lines] == [
@@ -227,10 +225,10 @@ def test_a_column_has_what_ranking_by_id_gives(how: dict[str, Any]) -> None:
         broken = {q: {d: s + int(d[1:]) * 2.0**-10 for d, s in row.items()} for q, row in run.items()}
         near = {q: {d: s + int(d[1:]) * 2.0**-40 for d, s in row.items()} for q, row in run.items()}
         given = near if "ties" in how else run
-        expected = dh.evaluate(dh.Task.from_run(broken, qrels, **how), names)
+        expected = dh.evaluate(dh.from_run(broken, qrels, **how), names)
         if "max_docs" in how:
             given = broken
-        task = dh.Task.from_run(given, qrels, **how)
+        task = dh.from_run(given, qrels, **how)
         outcome = with_ids(dh.evaluate(task, names), task)
         assert outcome.by_id == {name: result.lower for name, result in expected.items()}
         assert outcome.columns()["by_id"] == [result.lower for result in expected.values()]
@@ -240,11 +238,11 @@ def test_a_column_has_what_ranking_by_id_gives(how: dict[str, Any]) -> None:
 
 def test_a_level_of_one_is_the_default_unless_gains_are_below() -> None:
     run, qrels = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1, "b": 2}}
-    assert dh.evaluate(dh.Task.from_run(run, qrels, rel=1), "AP").measures == ("mAP",)
-    report = dh.evaluate(dh.Task.from_run(run, {"q": {"a": 0.5, "b": 2}}, rel=1), "AP nDCG")
+    assert dh.evaluate(dh.from_run(run, qrels, rel=1), "AP").measures == ("mAP",)
+    report = dh.evaluate(dh.from_run(run, {"q": {"a": 0.5, "b": 2}}, rel=1), "AP nDCG")
     assert report.measures == ("mAP(rel=1)", "nDCG")
     assert (report["AP"].expected, report["AP(rel=0.5)"].expected) == (0.5, 1.0)
-    assert dh.evaluate(dh.Task.from_run(run, qrels, rel=2.0), "AP").measures == ("mAP(rel=2)",)
+    assert dh.evaluate(dh.from_run(run, qrels, rel=2.0), "AP").measures == ("mAP(rel=2)",)
     with pytest.raises(ValueError, match=r"ndcg takes gains of whole grades, but got 1=3 where some are not whole"):
         trec_lines(report, ["ndcg_1=3"])
 
@@ -254,7 +252,7 @@ def test_any_gain_can_be_the_least_that_is_relevant(rel: float) -> None:
     """By a name that can be written; items of just less are not relevant."""
     less = rel - 1 if isinstance(rel, int) else np.nextafter(rel, 0).item()
     gains = {"a": less, "b": rel} if less >= 1e-100 else {"b": rel}
-    report = dh.evaluate(dh.Task.from_run({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": gains}, rel=rel), "AP, Hit@2")
+    report = dh.evaluate(dh.from_run({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": gains}, rel=rel), "AP, Hit@2")
     assert report["AP"].expected == 0.5
     assert report.measures == ("mAP" + f"(rel={rel})", f"Hit(rel={rel})@2")
     assert report[report.measures[0]] is report["AP"]
@@ -272,4 +270,4 @@ def test_any_gain_can_be_the_least_that_is_relevant(rel: float) -> None:
 )
 def test_numbers_that_are_no_least_gain(rel: Any, rule: str) -> None:
     with pytest.raises((ValueError, TypeError), match=f"^rel {rule}"):
-        dh.Task.from_run({"q": {"a": 3.0}}, {"q": {"a": 1}}, rel=rel)
+        dh.from_run({"q": {"a": 3.0}}, {"q": {"a": 1}}, rel=rel)

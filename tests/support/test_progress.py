@@ -40,7 +40,6 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # a function
 
 
@@ -105,7 +104,6 @@ def test_what_progress_may_be(progress: object) -> None:
         Reporting(progress, 10)  # type: ignore[arg-type]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # the bar
 
 
@@ -207,7 +205,6 @@ def test_rates_for_people(rate: float, expected: str) -> None:
     assert rate_text(rate, "x") == expected
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # threads
 
 

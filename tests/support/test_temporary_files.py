@@ -22,8 +22,6 @@ from numpy.testing import assert_array_equal
 from deadheat.support import atomic, scratch
 
 linux = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files without a name are those of Linux")
-ending = pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-
 _WAITS = "import sys, time\n{}\nprint('ready', flush=True)\ntime.sleep(600)"
 WORK = {  # what takes disk space in a folder until its process ends
     "rows": "import deadheat.inputs.samples as samples; kept = samples.open_rows(sys.argv[1] + '/a.npy', 'gallery')",
@@ -83,8 +81,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @linux
-@ending
-@pytest.mark.parametrize("work", WORK)
+@pytest.mark.parametrize(("work", "how"), [*((work, signal.SIGKILL) for work in WORK), ("file", signal.SIGTERM)])
 def test_copied_rows_arrays_of_a_profile_and_half_of_a_file(how: signal.Signals, work: str, folder: Path) -> None:
     np.save(folder / "a.npy", np.asfortranarray(np.ones((1000, 500))))
     (folder / "out").write_text("as it was")
@@ -93,9 +90,8 @@ def test_copied_rows_arrays_of_a_profile_and_half_of_a_file(how: signal.Signals,
 
 
 @linux
-@ending
 def test_folders_of_killed_processes_are_deleted_by_the_next(
-    how: signal.Signals, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     pytest.importorskip("fsspec")
     (tmp_path / "a.npy").write_bytes(bytes(1 << 20))
@@ -119,7 +115,7 @@ def test_folders_of_killed_processes_are_deleted_by_the_next(
     def left(process: subprocess.Popen[bytes] | None) -> set[str]:
         """Return the folders that are there when a process has ended and the next has come."""
         if process is not None:
-            process.send_signal(how)
+            process.kill()
             process.wait(60)
         (folder / "deadheat-mine").mkdir()
         with scratch.opened_folder(str(folder / "deadheat-mine")):

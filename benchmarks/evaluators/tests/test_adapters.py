@@ -54,17 +54,17 @@ def audit(name: str) -> EvaluatorAudit:
 @pytest.mark.parametrize("name", INSTALLED)
 @pytest.mark.filterwarnings("ignore")
 def test_an_adapter_computes_what_it_says(name: str) -> None:
-    found = audit(name)
+    result = audit(name)
     wanted = MEASURES.get(name.partition(":")[2], "mAP")
-    assert [each.partition(",")[0] for each in found.definitions][:1] == [wanted]
-    assert "error" not in [each.name for each in found.findings if each.severity == "serious"]
+    assert [each.partition(",")[0] for each in result.definitions][:1] == [wanted]
+    assert "error" not in [each.name for each in result.findings if each.severity == "serious"]
     if name in INVARIANT:
-        assert found.ties == INVARIANT[name]
+        assert result.ties == INVARIANT[name]
     else:
-        assert found.ties == "by order"
-        assert not found.passes()
+        assert result.ties == "by order"
+        assert not result.passes()
     inside = [
-        each.truth.lower - 1e-6 <= each.value <= each.truth.upper + 1e-6 for each in found.empty.by_order.values()
+        each.truth.lower - 1e-6 <= each.value <= each.truth.upper + 1e-6 for each in result.empty.by_order.values()
     ]
     assert all(inside)
 

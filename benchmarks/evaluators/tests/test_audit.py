@@ -21,13 +21,13 @@ def audit(fn: Metric, form: str = "scores", **options: Any) -> EvaluatorAudit:
     return audit_evaluator(fn, form=form, **{"n_classes": 4, "class_size": 6, **options})
 
 
-def names(found: EvaluatorAudit, severity: str) -> list[str]:
-    return [each.name for each in found.of(severity)]
+def names(outcomes: EvaluatorAudit, severity: str) -> list[str]:
+    return [each.name for each in outcomes.of(severity)]
 
 
 def sound(scores: Any, relevant: Any) -> float:
     """The lower bound of mAP."""
-    return dh.evaluate(dh.Task.from_scores(scores, relevant, threads=1), "mAP")["mAP"].lower
+    return dh.evaluate(dh.from_scores(scores, relevant, threads=1), "mAP")["mAP"].lower
 
 
 def of_embeddings(embeddings: Any, labels: Any) -> float:
@@ -43,24 +43,24 @@ def precisions(order: Any, relevant: Any) -> Any:
 
 
 def stable(scores: Any, relevant: Any) -> float:
-    """mAP of a stable sort: whoever comes first in the list is first among equals."""
+    """mAP of a stable sort: the system that comes first in the list is first among equals."""
     return float(np.nanmean(precisions(np.argsort(-scores, axis=1, kind="stable"), relevant)))
 
 
 @pytest.mark.parametrize(("fn", "form"), [(sound, "scores"), (of_embeddings, "embeddings")])
 def test_a_sound_evaluator_passes(fn: Metric, form: str) -> None:
-    found = audit(fn, form)
-    assert found.passes(strict=True)
-    assert found.ties == "lower bound"
-    assert found.sigmas < 0
+    result = audit(fn, form)
+    assert result.passes(strict=True)
+    assert result.ties == "lower bound"
+    assert result.sigmas < 0
     distance = "the highest score first" if form == "scores" else "euclidean, leave one out"
-    assert f"mAP, {distance}" in found.definitions
-    assert len(found.observations) > 30
+    assert f"mAP, {distance}" in result.definitions
+    assert len(result.observations) > 30
 
 
 def test_expectation_and_upper_bound_are_distinguished() -> None:
     def of(end: str, scale: int = 1) -> EvaluatorAudit:
-        return audit(lambda s, r: scale * getattr(dh.evaluate(dh.Task.from_scores(s, r), "mAP")["mAP"], end))
+        return audit(lambda s, r: scale * getattr(dh.evaluate(dh.from_scores(s, r), "mAP")["mAP"], end))
 
     expected, upper = of("expected"), of("upper")
     assert (expected.ties, expected.passes(), expected.sigmas) == ("expectation", True, pytest.approx(0, abs=1e-6))
@@ -71,21 +71,21 @@ def test_expectation_and_upper_bound_are_distinguished() -> None:
 
 
 def test_a_stable_sort_gives_what_exploit_finds() -> None:
-    found = audit(stable)
-    assert names(found, "serious") == ["sample order", "empty system", "sample order with ties", "place in the list"]
-    answers = {each.case.name: each.value for each in found.observations}
-    place = found["place in the list"].figures
-    assert answers["all zero, relevant items first"] == place["first"] == 1
-    assert answers["all zero, relevant items last"] == place["last"] < 1
+    result = audit(stable)
+    assert names(result, "serious") == ["sample order", "empty system", "sample order with ties", "place in the list"]
+    answers = {each.case.name: each.value for each in result.observations}
+    at = result["place in the list"].figures
+    assert answers["all zero, relevant items first"] == at["first"] == 1
+    assert answers["all zero, relevant items last"] == at["last"] < 1
     task = dh.Task(np.zeros((24, 2)), np.repeat(np.arange(4), 6))
     extremes = dh.exploit(task)
-    values = {name: each.value for name, each in found.empty.by_order.items()}
+    values = {name: each.value for name, each in result.empty.by_order.items()}
     assert values["sorted by class"] == pytest.approx(extremes.highest.value, abs=1e-12)
     assert values["interleaved"] == pytest.approx(extremes.lowest.value, abs=1e-12)
-    assert found.truth == pytest.approx(extremes.bounds, abs=1e-12)
+    assert result.truth == pytest.approx(extremes.bounds, abs=1e-12)
     deviations = dh.measures.std(task.profile, "mAP")
     above = (extremes.highest.value - extremes.bounds.expected) / (np.sqrt(np.sum(deviations**2)) / 24)
-    assert found.sigmas == pytest.approx(above, abs=1e-9)
+    assert result.sigmas == pytest.approx(above, abs=1e-9)
 
 
 def test_values_that_no_order_gives_are_out_of_range() -> None:
@@ -96,10 +96,10 @@ def test_values_that_no_order_gives_are_out_of_range() -> None:
         precision = (above & relevant[:, None, :]).sum(axis=2) / above.sum(axis=2)
         return float(np.nanmean((precision * relevant).sum(axis=1) / np.maximum(1, relevant.sum(axis=1))))
 
-    found = audit(by_thresholds)
-    assert "out of range" in names(found, "serious")
-    assert found.ties == "neither bound nor expectation"
-    behind = next(each for each in found["out of range"].figures["inputs"] if "tied behind" in each["input"])
+    result = audit(by_thresholds)
+    assert "out of range" in names(result, "serious")
+    assert result.ties == "neither bound nor expectation"
+    behind = next(each for each in result["out of range"].figures["inputs"] if "tied behind" in each["input"])
     assert behind["value"] == pytest.approx(2 / 3)
     assert behind["possible"]["lower"] == behind["possible"]["upper"] == pytest.approx(7 / 12)
 
@@ -156,19 +156,19 @@ RNG = np.random.default_rng(0)
     ],
 )
 def test_what_is_broken_is_found(fn: Metric, form: str, severity: str, name: str, said: str) -> None:
-    found = audit(fn, form)
-    (finding,) = [each for each in found.of(severity) if each.name == name]
+    result = audit(fn, form)
+    (finding,) = [each for each in result.of(severity) if each.name == name]
     assert said in finding.sentence
     if name == "NaN":
-        assert names(found, "serious") == ["NaN"]
+        assert names(result, "serious") == ["NaN"]
     if fn is picky:  # an evaluator may answer only some inputs
-        assert found.passes()
+        assert result.passes()
 
 
 def test_a_measure_that_it_does_not_give_is_serious() -> None:
-    found = audit(moved, measure="AP")
-    assert "definition" in names(found, "serious")
-    assert "mAP" in found["definition"].sentence
+    result = audit(moved, measure="AP")
+    assert "definition" in names(result, "serious")
+    assert "mAP" in result["definition"].sentence
 
 
 @pytest.mark.parametrize(
@@ -176,11 +176,11 @@ def test_a_measure_that_it_does_not_give_is_serious() -> None:
     [(lambda s, r: [1, 2], "must return one number"), (lambda s, r: exit(3), "SystemExit")],
 )
 def test_whatever_is_raised_is_a_finding(fn: Metric, said: str) -> None:
-    found = audit(fn)
-    assert names(found, "serious") == ["error"]
-    assert said in found["error"].sentence
-    assert found.definitions == ()
-    assert json.loads(found.to_json())["empty_system"]["values"]["interleaved"] is None
+    result = audit(fn)
+    assert names(result, "serious") == ["error"]
+    assert said in result["error"].sentence
+    assert result.definitions == ()
+    assert json.loads(result.to_json())["empty_system"]["values"]["interleaved"] is None
 
 
 @pytest.mark.skipif(not thread_control(), reason="needs threadpoolctl (extra demo)")
@@ -193,8 +193,8 @@ def test_threads() -> None:
     pools = threadpool_info()
     if not pools:
         pytest.skip("no library of this process has threads")
-    found = audit(counts_threads)
-    assert "threads" in names(found, "serious")
+    result = audit(counts_threads)
+    assert "threads" in names(result, "serious")
     assert threadpool_info() == pools
 
 
@@ -210,13 +210,13 @@ def of_profile(profile: dh.TieProfile, measure: str) -> Any:
     ("fn", "form", "definition"),
     [
         (
-            lambda s, r: np.nanmean(of_profile(dh.Task.from_scores(s, r).profile, "P@5")),
+            lambda s, r: np.nanmean(of_profile(dh.from_scores(s, r).profile, "P@5")),
             "scores",
             "P@5, the highest score first",
         ),
         (lambda s, r: 1 / (1 + np.argmax(r[np.argsort(-s)])), "query", "MRR, the highest score first"),
         (
-            lambda s, r: np.nanmean(of_profile(dh.Task.from_scores(-s, r).profile, "MRR")),
+            lambda s, r: np.nanmean(of_profile(dh.from_scores(-s, r).profile, "MRR")),
             "scores",
             "MRR, the lowest score first",
         ),
@@ -224,7 +224,7 @@ def of_profile(profile: dh.TieProfile, measure: str) -> Any:
         (lambda s, r: sound(s.reshape(1, -1), r.reshape(1, -1)), "scores", "mAP, all pairs in one ranking"),
         (
             lambda s, r: np.nanmean(
-                of_profile(dh.Task.from_scores(s, r).profile, "mAP@3") * r.sum(1) / np.minimum(3, r.sum(1))
+                of_profile(dh.from_scores(s, r).profile, "mAP@3") * r.sum(1) / np.minimum(3, r.sum(1))
             ),
             "scores",
             "mAP@3, the highest score first, over min(R, k)",
@@ -247,17 +247,17 @@ def test_definitions(fn: Metric, form: str, definition: str) -> None:
 
 
 def test_results_can_be_written_and_are_those_of_the_seed() -> None:
-    found = audit(stable)
-    assert audit(stable).to_json() == found.to_json()
-    assert audit(stable, seed=1).to_json() != found.to_json()
-    content = json.loads(found.to_json())
+    result = audit(stable)
+    assert audit(stable).to_json() == result.to_json()
+    assert audit(stable, seed=1).to_json() != result.to_json()
+    content = json.loads(result.to_json())
     assert (content["passes"], content["ties"], content["empty_system"]["possible"]["upper"]) == (False, "by order", 1)
-    assert len(content["observations"]) == len(found.observations)
-    text = " ".join(found.to_text().split())
+    assert len(content["observations"]) == len(result.observations)
+    text = " ".join(result.to_text().split())
     assert "SERIOUS: sample order A system that knows nothing (all scores equal) scores from" in text
-    assert "| a system that knows nothing, 24 samples" in found.to_markdown()
-    assert "<li><strong>serious: sample order.</strong> A system" in found._repr_html_()
-    assert list(found.to_pandas()["name"]) == [each.name for each in found.findings]
+    assert "| a system that knows nothing, 24 samples" in result.to_markdown()
+    assert "<li><strong>serious: sample order.</strong> A system" in result._repr_html_()
+    assert list(result.to_pandas()["name"]) == [each.name for each in result.findings]
 
 
 @pytest.mark.parametrize(

@@ -109,10 +109,10 @@ def test_all_that_are_installed_side_by_side(monkeypatch: pytest.MonkeyPatch) ->
     assert [row[0] for row in rows] == ["numpy:argsort", "deadheat:map"]
     assert lines[-1] == "Not installed: ranx:map."
     survey = adapters.survey(n_classes=3, class_size=5)
-    assert json.loads(survey.to_json())["audits"] == [each.to_dict() for each in survey.audits]
+    assert json.loads(survey.to_json())["audits"] == [one.to_dict() for one in survey.audits]
     frame = survey.to_pandas()
-    for number, each in enumerate(survey.audits):
-        cells = dict(zip(header, rows[number], strict=True))
-        assert {name: int(cells[name]) for name in each.counts()} == each.counts()
+    for number, one in enumerate(survey.audits):
+        cells = dict(zip((name.removesuffix(" (%)") for name in header), rows[number], strict=True))
+        assert {name: int(cells[name]) for name in one.counts()} == one.counts()
         assert f"{100 * frame['interleaved'][number]:.2f}" == cells["interleaved"]
-        assert (frame["lower"][number], frame["ties"][number]) == (each.truth.lower, cells["ties count as"])
+        assert (frame["lower"][number], frame["ties"][number]) == (one.truth.lower, cells["ties count as"])

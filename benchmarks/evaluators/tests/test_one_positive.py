@@ -122,11 +122,11 @@ def audit(name: str) -> EvaluatorAudit:
 
 @pytest.mark.parametrize("name", COUNTED)
 def test_what_ties_count_as(name: str) -> None:
-    found = audit(name)
-    assert (found.definitions, found.ties) == ((f"{COUNTED[name][0]}, the highest score first",), COUNTED[name][1])
+    result = audit(name)
+    assert (result.definitions, result.ties) == ((f"{COUNTED[name][0]}, the highest score first",), COUNTED[name][1])
     by_order = {"sample order", "empty system", "sample order with ties", "place in the list"}
-    serious = {"by order": by_order, "upper bound": {"empty system"}}.get(found.ties, set())
-    assert {each.name for each in found.of("serious")} == serious
+    serious = {"by order": by_order, "upper bound": {"empty system"}}.get(result.ties, set())
+    assert {each.name for each in result.of("serious")} == serious
 
 
 def test_every_evaluator_of_one_positive_has_a_stand_in() -> None:
@@ -134,11 +134,11 @@ def test_every_evaluator_of_one_positive_has_a_stand_in() -> None:
 
 
 def test_a_mean_rank_is_named_by_more_than_a_system_that_knows_nothing() -> None:
-    """Where everything ties, the mean rank misses the cutoff, as the last rank does: Hits@10 is 0, the lower bound."""
-    found = audit("ogb:hits@10")
-    assert found.empty.highest.value == found.truth.lower == 0
-    assert found.empty.few_levels.truth is not None
-    assert found.empty.few_levels.value > found.empty.few_levels.truth.lower
+    """If everything ties, the mean rank misses the cutoff, as the last rank does: Hits@10 is 0, the lower bound."""
+    result = audit("ogb:hits@10")
+    assert result.empty.highest.value == result.truth.lower == 0
+    assert result.empty.few_levels.truth is not None
+    assert result.empty.few_levels.value > result.empty.few_levels.truth.lower
 
 
 def test_which_place_in_the_list_a_constant_scorer_profits_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +159,7 @@ def page_rows(name: str) -> list[list[str]]:
 
 
 def values(name: str) -> list[str]:
-    """What a system that knows nothing gets in the orders of the table, per cent."""
+    """Return what a random system has in the orders of the table, per cent."""
     labels, maker = np.repeat(np.arange(10), 100), cases.MAKERS["candidates"]
     orders = cases.orders(labels, 0, 0)
     shown = ["sorted by class", "half sorted", "half sorted, reversed", "interleaved"]
@@ -179,6 +179,6 @@ def test_the_page_has_the_values_of_each(name: str, monkeypatch: pytest.MonkeyPa
     (row,) = rows
     assert row[7:11] == values(name)
     measure, counted = COUNTED[name]
-    result = dh.evaluate(dh.Task.from_ranks([1], [999], 999), measure)[measure]
+    result = dh.evaluate(dh.from_ranks([1], [999], 999), measure)[measure]
     lower, expected, upper = (f"{100 * end:.2f}" for end in (result.lower, result.expected, result.upper))
     assert [row[1], *row[3:5]] == [counted, expected, f"[{lower}, {upper}]"]

@@ -20,10 +20,10 @@ def evaluate(annotation_file: str, user_submission_file: str, phase_codename: st
     """Score a submission, a file of embeddings that ends in .npy or .npz, by labels in a file that ends in .npy."""
     task = (user_submission_file, "--labels", annotation_file, "-m", MEASURES)
     board = deadheat("leaderboard", *task, "--public", "--json", "-")
-    found = json.loads(board.stdout or json.dumps({"refused": {"": board.stderr}}))
-    for why in found["refused"].values():
+    result = json.loads(board.stdout or json.dumps({"refused": {"": board.stderr}}))
+    for why in result["refused"].values():
         raise ValueError(f"refused: {' '.join(why.split())}")
-    scores = found["public"][0]["measures"]
+    scores = result["public"][0]["measures"]
     audit = deadheat("audit", *task, "--untrusted")
     text = audit.stdout or audit.stderr
     return {

@@ -250,7 +250,7 @@ class Collisions(Answer):
     def facts(self) -> dict[str, Any]:
         """Return the counts and their options, without the matrices."""
         n_query, depth = self.kind.shape
-        about = self.facts_of("distance", "rule") | {"n_query": n_query, "depth": depth}
+        about = self._facts_of("distance", "rule") | {"n_query": n_query, "depth": depth}
         return about | {"counts": asdict(self.counts)}
 
 

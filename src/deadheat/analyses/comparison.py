@@ -9,20 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, GateBy, PairedTest
+from deadheat.analyses import gate as gates
+from deadheat.analyses.difference import COUNTS, ROUNDING, By, Difference, PairedTest
+from deadheat.analyses.gate import Gate, Rule
+from deadheat.analyses.sliced_comparison import SlicedComparison
 from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.inputs.samples import QueryLabels
 from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
+from deadheat.reports.slices import slices_of
 from deadheat.reports.statistics.intervals import UNITS, about_few, counted
 from deadheat.reports.tables import count, has_ties
 from deadheat.support import checks
-from deadheat.support.arrays import Int64
+from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
@@ -43,19 +47,22 @@ class Comparison(Answer):
         The measures that the table shows.
     test : PairedTest
         Settings of the paired tests.
+    by : {"lower", "expected", "upper"}
+        The value of both systems that is tested.
 
     Examples
     --------
     >>> from deadheat import compare, evaluate, TieProfile
-    >>> groups = [[[(0, 0, 1, 1)]] * 6, [[(0, 0, 2, 1)]] + [[(1, 0, 1, 1)]] * 5]
-    >>> a, b = (evaluate(TieProfile.from_groups(rows, n_ranked=[2] * 6), ["mAP", "Hit@1"]) for rows in groups)
+    >>> groups = [[[(0, 0, 1, 1)]] * 10, [[(0, 0, 2, 1)]] + [[(1, 0, 1, 1)]] * 9]
+    >>> a, b = (evaluate(TieProfile.from_groups(rows, n_ranked=[2] * 10), ["mAP", "Hit@1"]) for rows in groups)
     >>> print(compare(a, b))
-    measure (%)       A                     B                  A - B    95 % interval       p  worst-case p
-    mAP          100.00  54.17 [50.00, 58.33]   45.83 [41.67, 50.00]   [37.50, 50.00]  0.0312        0.0625
-    Hit@1        100.00    8.33 [0.00, 16.67]  91.67 [83.33, 100.00]  [75.00, 100.00]  0.0312        0.0625
+    measure (%)       A                     B                  A - B  by lower    95 % interval       p  worst-case p
+    mAP          100.00  52.50 [50.00, 55.00]   47.50 [45.00, 50.00]     50.00    [3.73, 65.42]  0.0020        0.0039
+    Hit@1        100.00    5.00 [0.00, 10.00]  95.00 [90.00, 100.00]    100.00  [38.30, 100.00]  0.0020        0.0039
     <BLANKLINE>
-    Per cent; expected [lower, upper] over all tie-breakings. 6 queries in pairs. Tests and intervals are over queries.
-    A is ahead in mAP and Hit@1, but not for every tie-breaking (p < 0.05).
+    Per cent; expected [lower, upper] over all tie-breakings. 10 queries in pairs.
+    Tests and intervals are over queries, by the lower bounds.
+    A is ahead in mAP and Hit@1 whatever the ties do (p < 0.05).
     No labels are known, so each query counts as independent; where queries come in classes, give their labels.
     """
 
@@ -64,6 +71,7 @@ class Comparison(Answer):
     names: tuple[str, str]
     measures: tuple[str, ...]
     test: PairedTest
+    by: By
     _n_query: int = field(repr=False)  # in A or B
     _place_in_b: Int64 = field(repr=False)  # of each query of A, or -1
     _classes: Int64 | None = field(repr=False)
@@ -85,17 +93,67 @@ class Comparison(Answer):
 
     def _difference(self, name: str) -> Difference:
         """Return A − B for each query of A; NaN where either has no value."""
-        a, of_other = self.a[name].per_query, self.b[name].per_query
-        b = Triple(*(np.append(row, np.nan)[self._place_in_b] for row in of_other))  # −1 is the last place
+        a, b = self._values_of_both(name)
         sizes = np.maximum(a.upper, b.upper)
-        raw = [x - y for x, y in zip(a, reversed(b), strict=True)]
-        values = Triple(*(np.where(np.abs(x) <= ROUNDING * sizes, 0.0, x) for x in raw))
+
+        def minus(others: Iterable[Float64]) -> Triple[Float64]:
+            raw = [x - y for x, y in zip(a, others, strict=True)]
+            return Triple(*(np.where(np.abs(x) <= ROUNDING * sizes, 0.0, x) for x in raw))
+
+        values = minus(reversed(b))
         kept = ~np.isnan(values.lower)
         of_a, of_b = (self.a._averaging.means(Triple(*(np.where(kept, x, np.nan) for x in side))) for side in (a, b))
         n_left_out = self._n_query - int(np.count_nonzero(kept))
         return Difference(
-            name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, sizes, self._classes
-        )
+            name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, self.by, minus(b), sizes,
+            self._classes,
+        )  # fmt: skip
+
+    def by_slice(self, column: QueryLabels) -> SlicedComparison:
+        """Return the comparison for each value of a column of the queries, such as question type or language.
+
+        Parameters
+        ----------
+        column : (n_query,) or dict
+            A value for each query of A, or ``{query_id: value}``.
+
+        Returns
+        -------
+        SlicedComparison
+            Units and tests stay what they are; p-values of slices are adjusted after Holm.
+
+        Notes
+        -----
+        For means over queries, the difference over all queries is the mean of those of the slices, weighted by their
+        sizes, so that B cannot be ahead in every slice and behind in all.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate, TieProfile
+        >>> hit, miss = [(0, 0, 1, 1)], [(1, 0, 1, 1)]
+        >>> rows = [hit, hit, hit, miss], [hit, miss, hit, hit]
+        >>> a, b = (evaluate(TieProfile.from_groups(each, n_ranked=[9] * 4), "Hit@1") for each in rows)
+        >>> slices = compare(a, b).by_slice(["one hop", "one hop", "two hops", "two hops"])
+        >>> slices["one hop"]["Hit@1"].expected, slices["two hops"]["Hit@1"].expected
+        (0.5, -0.5)
+        """
+        names, masks = slices_of(column, self.a.n_query, self.a.profile.query_ids)
+        whole = {row.name: row for row in self._shown()}
+        parts = {name: [self._restricted(row, mask) for mask in masks] for name, row in whole.items()}
+        return SlicedComparison(tuple(names), parts, whole)
+
+    def _restricted(self, whole: Difference, chosen: Bool) -> Difference:
+        """Return a difference over some queries of A; the others have no value."""
+        a, b = self._values_of_both(whole.name)
+        kept = chosen & ~np.isnan(whole.per_query.lower)
+        values = Triple(*(np.where(kept, row, np.nan) for row in whole.per_query))
+        of_a, of_b = (self.a._averaging.means(Triple(*(np.where(kept, x, np.nan) for x in side))) for side in (a, b))
+        return replace(whole, per_query=values, a=of_a, b=of_b, n_left_out=int(chosen.sum() - kept.sum()))
+
+    def _values_of_both(self, name: str) -> tuple[Triple[Float64], Triple[Float64]]:
+        """Return the values of A, and those of B for the queries of A; NaN for a query that B lacks."""
+        of_other = self.b[name].per_query
+        return self.a[name].per_query, Triple(*(np.append(row, np.nan)[self._place_in_b] for row in of_other))
 
     def false_discovery(self, *, worst_case: bool = False, method: Literal["bh", "by"] = "by") -> dict[str, float]:
         """Adjust the p-values of the measures in the table to control the false discovery rate.
@@ -123,62 +181,71 @@ class Comparison(Answer):
         adjusted = stats.false_discovery_control(list(pvalues.values()), method=method)
         return dict(zip(pvalues, map(float, adjusted), strict=True))
 
-    def dropped(self, max_drop: float = 0.0, gate_by: GateBy = "lower") -> tuple[str, ...]:
-        """Return the measures in the table in which B is below A by more than `max_drop`: a gate for releases.
+    def gate(self, margin: float = 0.0, rule: Rule = "worse") -> Gate:
+        """Decide whether B may replace A: a gate for releases, which knows noise.
 
         Parameters
         ----------
-        max_drop : float
-            The drop of the mean that is allowed, as a fraction in [0, 1]. A drop that rounding alone could have made
-            does not count.
-        gate_by : {"lower", "expected", "certain"}
-            The drop: of the lower bound, which an embedding that collapses cannot pass; of the expected value; or the
-            one that is certain however the ties fall, ``Difference.lower``, in which B's ties are broken in the best
-            way and A's in the worst. By the last one, B passes wherever ties *may* make it as good as A.
+        margin : float
+            The drop of a mean that is allowed, as a fraction in [0, 1].
+        rule : {"worse", "drop", "as_good"}
+            B fails where a measure **"worse"**: is shown to have fallen by more than the margin, by a one-sided test at
+            1 − the confidence level, after Holm for several measures; **"drop"**: has fallen by more than the margin,
+            without a test; **"as_good"**: is not shown to have fallen by less than the margin (non-inferiority).
 
         Returns
         -------
-        tuple of str
+        Gate
+            True if B passes. **Ties:** what is compared is the value that `by` names, by default the lower bounds.
 
         Raises
         ------
         ValueError
-            If a measure is undefined for every pair of queries or, under a tolerance, has no expected value to gate by.
+            If a measure is undefined for every pair of queries, or a system has ranked nothing that is judged.
+
+        Notes
+        -----
+        "worse" with a margin of 0 is the paired permutation test, with a larger one Student's t with one more unit that
+        gained 1. "as_good" is Tango's score test for hits of single queries, else Student's t with one more unit that
+        lost 1; how often each errs is measured by ``python -m reproduce decisions``.
+
+        References
+        ----------
+        T. Tango, Statistics in Medicine 17, 1998; R. L. Berger, Technometrics 24, 1982.
 
         Examples
         --------
-        B ties the relevant item of each query with another one:
+        Of 200 queries, B loses two and wins one. That is no evidence of a drop, and not enough for one of being as good
+        within 1 point; within 3 points it is:
 
         >>> from deadheat import evaluate, TieProfile
-        >>> groups = [[[(0, 0, 1, 1)]] * 2, [[(0, 0, 2, 1)]] * 2]
-        >>> a, b = (evaluate(TieProfile.from_groups(rows, n_ranked=[2] * 2), "Hit@1") for rows in groups)
-        >>> compare(a, b).dropped(), compare(a, b).dropped(0.5, "expected"), compare(a, b).dropped(0, "certain")
-        (('Hit@1',), (), ())
+        >>> hit, miss = [(0, 0, 1, 1)], [(1, 0, 1, 1)]
+        >>> rows = [hit] * 180 + [miss] * 20, [miss] * 2 + [hit] * 179 + [miss] * 19
+        >>> a, b = (evaluate(TieProfile.from_groups(each, n_ranked=[9] * 200), "Hit@1") for each in rows)
+        >>> found = compare(a, b)
+        >>> found.gate().passed, found.gate(0.01, "as_good").passed, found.gate(0.03, "as_good").passed
+        (True, False, True)
         """
-        allowed = checks.real_number(max_drop, "max_drop", least=0)
-        if allowed > 1:
-            raise InvalidValueError("max_drop", f"must be a fraction in [0, 1], but is {allowed:g}")
-        drops = {each.name: each.drop(gate_by) for each in self._shown()}
-        undefined = next((name for name, drop in drops.items() if math.isnan(drop)), None)
-        if undefined is not None:
-            known = not math.isnan(self[undefined].lower)
-            what = "an expected value, which a tolerance does not have: gate by lower" if known else "a value"
-            raise InvalidValueError(undefined, f"must have {what} in {' and '.join(self.names)} for some query")
-        return tuple(name for name, drop in drops.items() if drop > allowed + ROUNDING)
+        for report, name in zip((self.a, self.b), self.names, strict=True):
+            _require_answers(report, name)
+        one_out = self.test.resample == "class" and not (self.a.separate_gallery and self.b.separate_gallery)
+        return gates.gate(self._shown(), margin, rule, leave_one_out=one_out, cautions=self.cautions())
 
     def panels(self) -> list[Panel]:
         """Return one table with a row for each measure."""
         shown, (a, b) = self._shown(), self.names
+        tied = any(map(has_ties, shown))
         return [Panel([
             Column("measure", [row.name for row in shown], "measure"),
             Column("a", [row.a for row in shown], "fraction", a, "value", only="table"),
             Column("b", [row.b for row in shown], "fraction", b, "value", only="table"),
             Column("", shown, "fraction", f"{a} - {b}", "value"),
-            Column("", [row.interval().expected for row in shown], "fraction",
+            Column("tested", [row.tested for row in shown], "fraction", f"by {self.by}", only="" if tied else "data"),
+            Column("", [row.tested_interval for row in shown], "fraction",
                    f"{100 * self.test.confidence_level:g} % interval", "interval"),
             Column("pvalue", [row.pvalue for row in shown], "probability", "p"),
             Column("pvalue_worst_case", [row.pvalue_worst_case for row in shown], "probability", "worst-case p",
-                   only="" if any(map(has_ties, shown)) else "data"),
+                   only="" if tied else "data"),
             *(Column(name, [getattr(row, name) for row in shown], "count", only="data")
               for name in (*COUNTS, "n_unit")),
         ], key="")]  # fmt: skip
@@ -189,12 +256,22 @@ class Comparison(Answer):
         tied, n_unit = any(map(has_ties, shown)), min(each.n_unit for each in shown)
         values = "Per cent; expected [lower, upper] over all tie-breakings. " if tied else "Per cent. "
         tested = "Means, tests" if self.a.average == "class" else "Tests"
-        units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}."
+        units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}"
+        units += f", by {BY[self.by]}." if tied else "."
         a, b = self.names
         remarks = [*(f"{a}: {each}" for each in self.a.remarks), *(f"{b}: {each}" for each in self.b.remarks)]
         few = map(Caution, about_few(n_unit, self.test.resample))
-        verdict = [self._verdict(shown, tied), *self._about_disagreement(shown)]
-        return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *few, *self._caveats, *remarks]
+        verdict = [self._verdict(shown, tied), *self._about_expected(shown), *self._about_disagreement(shown)]
+        return [f"{values}{self._about_pairs(shown)}", units, *verdict, *few, *self._caveats, *remarks]
+
+    def _about_expected(self, shown: Sequence[Difference]) -> list[str]:
+        """Return a sentence that names the measures whose expected values are significantly the other way."""
+        by_expected = [row.tested_by("expected") for row in shown if self.by != "expected" and has_ties(row)]
+        other_way = [
+            f"{self.names['AB'.index(expected.ahead)]} is ahead in {expected.name}"
+            for expected in by_expected if expected.ahead not in (None, self[expected.name].ahead)
+        ]  # fmt: skip
+        return [f"By the expected values, {listed(other_way)}."] if other_way else []
 
     def _about_disagreement(self, shown: Sequence[Difference]) -> list[str]:
         """Return a note, if interval and test disagree on significance, on which of them decides and why."""
@@ -219,7 +296,10 @@ class Comparison(Answer):
 
     def _verdict(self, shown: Sequence[Difference], tied: bool) -> str:
         """Return the system that is significantly ahead in each measure, and whether ties could change that."""
-        certain, on_average = (" whatever the ties do" if tied else "", ", but not for every tie-breaking")
+        certain, on_average = (
+            " whatever the ties do" if tied else "",
+            f" by {BY[self.by]}, but not for every tie-breaking",
+        )
         ahead: dict[tuple[str, str], list[str]] = {(end, side): [] for end in (certain, on_average) for side in "AB"}
         for row in shown:
             if row.ahead is not None:
@@ -251,9 +331,9 @@ class Comparison(Answer):
             "ties.",
             f"{a} - {b}: the mean difference, query by query. In lower, {a}'s ties are broken in the worst way and "
             f"{b}'s in the best.",
-            f"{100 * test.confidence_level:g} % interval: of the expected difference, for the population that the "
-            f"{units} were drawn from; {test.method} bootstrap over {units}, {test.n_resamples} resamples.",
-            f"p: paired permutation test of the expected values, {test.alternative}: {asked}. It swaps the two, as if "
+            f"{100 * test.confidence_level:g} % interval: of the difference of {BY[self.by]}, for the population that "
+            f"the {units} were drawn from; {test.method} bootstrap over {units}, {test.n_resamples} resamples.",
+            f"p: paired permutation test of {BY[self.by]}, {test.alternative}: {asked}. It swaps the two, as if "
             f"chance had decided which one is which: {'every swap' if all(exact) else some} of {units}.",
             "worst-case p over all tie-breakings: the largest p that any way to break the ties has. The column is left "
             "out where no tie changes anything.",
@@ -267,7 +347,7 @@ class Comparison(Answer):
     def facts(self) -> dict[str, Any]:
         """Return the settings of the tests, both systems, and the difference for each measure."""
         return {
-            "test": dict(vars(self.test)),
+            "test": {**vars(self.test), "by": self.by},
             "average": self.a.average,
             "names": list(self.names),
             "a": about(self.a),
@@ -276,8 +356,20 @@ class Comparison(Answer):
         }
 
 
+def _require_answers(report: Report, name: str) -> None:
+    """Refuse a system that ranked nothing, or nothing that is judged: that is a failure and no result."""
+    for profile, what in ((report.profile, "something"), (report.judged, "something that is judged")):
+        if profile is not None and not profile.returned_set[0].any():
+            raise InvalidValueError(name, f"must rank {what} for some query, but ranks nothing of the kind for any")
+
+
 def about(report: Report) -> dict[str, Any]:
     return {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
+
+
+BY: dict[By, str] = {
+    "lower": "the lower bounds", "expected": "the expected values", "upper": "the upper bounds"
+}  # fmt: skip
 
 
 def listed(names: list[str]) -> str:
@@ -298,6 +390,7 @@ def compare(
     *,
     names: Iterable[str] = ("A", "B"),
     measures: str | Iterable[str] | None = None,
+    by: By = "lower",
     resample: Average | None = None,
     labels: QueryLabels | None = None,
     alternative: Literal["two-sided", "greater", "less"] = "two-sided",
@@ -318,6 +411,9 @@ def compare(
         Names of the two in the table and in the notes.
     measures : str or iterable of str, optional
         The measures in the table; by default those that both reports show. Any other can be asked for by its name.
+    by : {"lower", "expected", "upper"}
+        The value of both systems that is tested, as `deadheat.leaderboard` ranks by it. A system reaches its lower
+        bound however its ties are broken, so that a test of lower bounds is one of guaranteed scores.
     resample : {"query", "class"}, optional
         The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
         if labels are known and there is no separate gallery, since the queries of a class are then correlated.
@@ -348,8 +444,9 @@ def compare(
 
     Notes
     -----
-    **Ties:** the worst case for A is its lower value against B's upper one, for each query; `Difference.winner` and
-    `Difference.pvalue_worst_case` hold however the ties fall, in A and in B.
+    **Ties:** `Difference.pvalue` and `Difference.ahead` compare the same bound of both. The worst case for A is its
+    lower value against B's upper one, for each query; `Difference.winner` and `Difference.pvalue_worst_case` hold
+    however the ties fall, in A and in B.
 
     For n queries each test takes time proportional to n_resamples × n, in memory that does not grow with it: a few
     seconds for 100 000 queries, and about ten for the interval.
@@ -372,11 +469,11 @@ def compare(
     >>> difference.n_wins_a, difference.n_wins_b, difference.n_open, difference.n_equal
     (0, 0, 2, 1)
 
-    Swapping either query that differs gives a smaller sum; one of the four swaps gives a sum as large, and the
-    two-sided p-value is twice 1/4:
+    The guaranteed score of B is lower by 1/2 in two queries. Swapping either gives a smaller sum; one of the four swaps
+    gives a sum as large, and the two-sided p-value is twice 1/4:
 
-    >>> difference.pvalue, difference.pvalue_worst_case
-    (0.5, 1.0)
+    >>> round(difference.tested, 4), difference.pvalue, difference.pvalue_worst_case
+    (0.3333, 0.5, 1.0)
     """
     for report, name in ((a, "a"), (b, "b")):
         if not isinstance(report, Report):
@@ -393,6 +490,7 @@ def compare(
         of_a, of_b = getattr(a, name), getattr(b, name)
         if of_a != of_b:
             raise InvalidValueError(both, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
+    checks.choice(by, get_args(By), "by")
     place_in_b, n_query = _matched(a, b, both)
     _require_same_classes(a, b, place_in_b, both)
     averaging = _averaging(a, b, place_in_b)
@@ -401,7 +499,7 @@ def compare(
         method=method, n_resamples=n_resamples, seed=seed,
     )  # fmt: skip
     clusters, caveats = averaging.clusters(resample, labels), averaging.caveats(resample, labels)
-    return Comparison(a, b, called, shown, test, n_query, place_in_b, clusters, caveats)
+    return Comparison(a, b, called, shown, test, by, n_query, place_in_b, clusters, caveats)
 
 
 def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from deadheat.reports.averaging import Average
 from deadheat.reports.statistics import permutation
 from deadheat.reports.statistics.intervals import Interval, Intervals, class_sums, mean_intervals
+from deadheat.reports.statistics.margins import Drops
 from deadheat.reports.statistics.settings import BOOTSTRAP, StatisticsSettings
 from deadheat.reports.tables import notebook_row, p_value, plain
 from deadheat.support import checks
@@ -42,7 +43,7 @@ class PairedTest(StatisticsSettings):
 
 
 ROUNDING = 2.0**-47  # two values that are equal may differ by so much of their size, once computed
-GateBy = Literal["lower", "expected", "certain"]
+By = Literal["lower", "expected", "upper"]
 COUNTS = ("n_wins_a", "n_wins_b", "n_equal", "n_open")
 
 
@@ -77,6 +78,8 @@ class Difference(PlainFloats):
         Queries where both have the same value however the ties fall.
     n_open : int
         The other queries, where the ties decide which one wins, or whether either does.
+    by : {"lower", "expected", "upper"}
+        The value of both systems that `pvalue`, `ahead` and `tested_interval` compare; "lower" is the guaranteed one.
     """
 
     name: str
@@ -87,6 +90,8 @@ class Difference(PlainFloats):
     test: PairedTest = field(repr=False)
     average: str = field(repr=False)
     n_left_out: int = field(repr=False)
+    by: By
+    _tested: Triple[Float64] = field(repr=False)  # (n_query,) A − B of the lower, the expected and the upper values
     _sizes: Float64 = field(repr=False)  # (n_query,) the larger of both values, for what rounding can do
     _classes: Int64 | None = field(repr=False)
 
@@ -127,29 +132,28 @@ class Difference(PlainFloats):
         """The one with the larger mean however the ties fall: "A", "B", or None where ties decide or both are equal."""
         return "A" if self.lower > 0 else "B" if self.upper < 0 else None
 
-    def drop(self, gate_by: GateBy = "lower") -> float:
-        """Return the drop from A to B, negative where B is above A: see `Comparison.dropped`."""
-        checks.choice(gate_by, get_args(GateBy), "gate_by")
-        return {"lower": self.a.lower - self.b.lower, "expected": self.expected, "certain": self.lower}[gate_by]
+    @cached_property
+    def tested(self) -> float:
+        """The mean difference that is tested: of the lower bounds, the expected values or the upper bounds."""
+        return self._mean_of(*self._tested_units)
 
     @property
     def ahead(self) -> Literal["A", "B"] | None:
-        """The one significantly ahead, by `pvalue` at 1 − the confidence level; None if neither is.
-
-        By `pvalue_worst_case` where there are no expected values (a tolerance).
-        """
-        return self.ahead_worst_case if math.isnan(self.pvalue) else self._ahead(self.pvalue, self.expected)
+        """The one significantly ahead, by `pvalue` at 1 − the confidence level; None if neither is."""
+        return self._ahead(self.pvalue, self.tested)
 
     @property
     def ahead_worst_case(self) -> Literal["A", "B"] | None:
         """The one significantly ahead however the ties fall, by `pvalue_worst_case`."""
         return self._ahead(self.pvalue_worst_case, self.lower + self.upper)
 
-    @property
+    @cached_property
     def tested_interval(self) -> Interval:
-        """The interval that goes with `ahead`: of the expected difference or, without one, round both bounds."""
-        ends = self.interval()
-        return Interval(ends.lower.low, ends.upper.high) if math.isnan(self.expected) else ends.expected
+        """The interval for the mean difference that is tested."""
+        flipped = self.tested < 0  # as comparing B with A draws it
+        row = 0.0 - self.per_tested if flipped else self.per_tested
+        ends = self._mean_intervals([row] * 3, self._settings_of_interval).lower
+        return Interval(0.0 - ends.high, 0.0 - ends.low) if flipped else ends
 
     @property
     def interval_agrees(self) -> bool:
@@ -162,6 +166,28 @@ class Difference(PlainFloats):
             return None
         return "A" if difference > 0 else "B"
 
+    def tested_by(self, by: By) -> Difference:
+        """Return the difference with another value tested."""
+        return replace(self, by=by)
+
+    @property
+    def per_tested(self) -> Float64:
+        """The differences that are tested, (n_query,); NaN for pairs that are left out."""
+        tested: Float64 = getattr(self._tested, self.by).copy()
+        tested[~self._kept] = np.nan
+        return tested
+
+    def units_of(self, chosen: NDArray[np.bool_]) -> Float64:
+        """Return the contributions of the independent units to the sum of tested differences of some queries."""
+        sums: Float64 = self._of_units(getattr(self._tested, self.by)[None], chosen)[0][0]
+        return sums
+
+    @property
+    def drops(self) -> Drops:
+        """The drops from A to B of the independent units, by the value that is tested; for tests against a margin."""
+        row, sizes = self._tested_units
+        return Drops(row[0], sizes)
+
     @property
     def n_unit(self) -> int:
         """Independent units, which the tests swap and the intervals draw: queries or classes."""
@@ -169,7 +195,7 @@ class Difference(PlainFloats):
 
     @property
     def is_exact(self) -> bool:
-        """True if the permutation test tries every swap."""
+        """True if the permutation tests try every swap."""
         return permutation.is_exact(self._units[0][[0, 2]], self.test.n_resamples)
 
     def interval(
@@ -200,20 +226,28 @@ class Difference(PlainFloats):
 
     def _interval_by(self, settings: StatisticsSettings) -> Intervals:
         leader_first = _b_minus_a(self.per_query) if self._b_leads else self.per_query
-        intervals = mean_intervals(
-            *leader_first, classes=self._classes, average=self.average, **vars(settings)
-        ).within(-1, 1)  # fmt: skip
+        intervals = self._mean_intervals(leader_first, settings)
         return intervals.mirrored() if self._b_leads else intervals
 
-    @property
+    def _mean_intervals(self, rows: Sequence[Float64], settings: StatisticsSettings) -> Intervals:
+        return mean_intervals(
+            *rows, classes=self._classes, average=self.average, within=(-1, 1), **vars(settings)
+        )  # fmt: skip
+
+    @cached_property
     def pvalue(self) -> float:
-        """The p-value of the paired permutation test on the expected values.
+        """The p-value of the paired permutation test on the values that `by` names.
 
         The probability of a mean difference as large if A and B did not differ, so that for each query (or class) they
         were exchangeable.
         """
-        tail = self._tails[1]
-        return math.nan if math.isnan(self.expected) else permutation.pvalue(tail, tail, self.test.alternative)
+        if math.isnan(self.tested):
+            return math.nan
+        row, _ = self._tested_units
+        flipped = self.tested < 0
+        tail = permutation.tails(0.0 - row if flipped else row, self._scale, self.test.n_resamples, self.test.seed)[0]
+        tail = tail.mirrored() if flipped else tail
+        return permutation.pvalue(tail, tail, self.test.alternative)
 
     @property
     def pvalue_worst_case(self) -> float:
@@ -226,7 +260,7 @@ class Difference(PlainFloats):
         return math.nan if math.isnan(self.lower) else permutation.pvalue(worst, best, self.test.alternative)
 
     def wilcoxon(self) -> float:
-        """Return the p-value of Wilcoxon's signed-rank test on the expected differences, from SciPy.
+        """Return the p-value of Wilcoxon's signed-rank test on the tested differences, from SciPy.
 
         It tests whether the differences are symmetric about 0, which is less than the permutation test of the mean
         tests, and drops queries that do not differ. Differences are ranked to 12 decimals. Where classes are the units,
@@ -238,8 +272,8 @@ class Difference(PlainFloats):
             **Undefined:** NaN where no unit differs, and under a tolerance.
         """
         stats = require("scipy.stats", "stats", "Wilcoxon's test")
-        rows, sizes = self._units
-        differences = np.sort(np.round(rows[1] / sizes, 12))
+        rows, sizes = self._tested_units
+        differences = np.sort(np.round(rows[0] / sizes, 12))
         differences = differences[differences != 0]
         if not len(differences) or np.isnan(differences).any():
             return math.nan
@@ -262,6 +296,7 @@ class Difference(PlainFloats):
             "a": self.a._asdict(),
             "b": self.b._asdict(),
             "interval": {name: getattr(interval, name) for name in Triple._fields},
+            **{name: getattr(self, name) for name in ("by", "tested", "tested_interval")},
             **{name: getattr(self, name) for name in ("pvalue", "pvalue_worst_case")},
             "exact": self.is_exact,
             **{name: getattr(self, name) for name in ("winner", "ahead", "ahead_worst_case")},
@@ -276,10 +311,19 @@ class Difference(PlainFloats):
     @cached_property
     def _units(self) -> tuple[Float64, Float64]:
         """Contribution of each independent unit to the sum of differences, (3, n_unit), and its count of queries."""
-        rows = np.stack(all_or_none(self.per_query))[:, self._kept]
+        return self._of_units(np.stack(all_or_none(self.per_query)))
+
+    @cached_property
+    def _tested_units(self) -> tuple[Float64, Float64]:
+        """Contributions of the units to the sum of tested differences, (1, n_unit), and their counts of queries."""
+        return self._of_units(getattr(self._tested, self.by)[None])
+
+    def _of_units(self, rows: Float64, kept: NDArray[np.bool_] | None = None) -> tuple[Float64, Float64]:
+        kept = self._kept if kept is None else kept
+        rows = rows[:, kept]
         if self._classes is None:
             return rows, np.ones(rows.shape[1])
-        sums, sizes = class_sums(rows, self._classes[self._kept])
+        sums, sizes = class_sums(rows, self._classes[kept])
         return (sums, sizes) if self.average == "query" else (sums / sizes, np.ones(len(sizes)))
 
     @cached_property
@@ -306,10 +350,13 @@ class Difference(PlainFloats):
         return self.lower + self.upper < 0
 
     def _mean(self, row: int) -> float:
-        """Return the mean of a row of differences; 0 where rounding of the values could have made it."""
         rows, sizes = self._units
-        total, n_value = exact_total(rows[row])
-        if not n_value:
+        return self._mean_of(rows[row : row + 1], sizes)
+
+    def _mean_of(self, row: Float64, sizes: Float64) -> float:
+        """Return the mean of a row of differences; 0 where rounding of the values could have made it."""
+        total, n_value = exact_total(row[0])
+        if not n_value or n_value < row.shape[1]:
             return math.nan
         return 0.0 if abs(total) <= ROUNDING * self._scale else total / math.fsum(sizes)
 

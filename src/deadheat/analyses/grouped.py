@@ -214,7 +214,10 @@ class GroupedResult(PlainFloats):
         too wide rather than too narrow.
         """
         settings: dict[str, Any] = {"confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
-        by_draw = [mean_intervals(*values, unit="group", method=method, **settings) for values in self._by_draw()]
+        by_draw = [
+            mean_intervals(*values, unit="group", method=method, within=(0, 1), **settings)
+            for values in self._by_draw()
+        ]
         if self.draws == 1:
             return by_draw[0].within(0, 1)
         level, ends = by_draw[0].confidence_level, []
@@ -240,8 +243,8 @@ class GroupedResult(PlainFloats):
 
 def ends_of(result: Any, confidence_level: float) -> Interval:
     """Return the interval over ties and sampling: from the low end for lower to the high end for upper."""
-    intervals = result.interval(confidence_level=confidence_level)
-    return Interval(intervals.lower.low, intervals.upper.high)
+    outer: Interval = result.interval(confidence_level=confidence_level).outer
+    return outer
 
 
 def interval_column(results: Sequence[Any], confidence_level: float) -> Column:
@@ -468,7 +471,7 @@ class GroupedReport(Answer):
         """Return the options, the counts of groups and classes, and the classes left over."""
         inside = self.inside.facts()
         about = ("distance", "ties", "singletons", "n_query", "n_singleton", "profile")
-        own = self.facts_of("group_size", "n_group", "draws", "seed", "n_class", "left_over")
+        own = self._facts_of("group_size", "n_group", "draws", "seed", "n_class", "left_over")
         return {name: inside[name] for name in about} | own
 
     def notes(self) -> list[str]:

@@ -152,7 +152,7 @@ class HashLookup(Answer):
         return notes
 
     def facts(self) -> dict[str, Any]:
-        about = self.facts_of("n_bits", "n_query", "n_singleton", "singletons", "best_radius")
+        about = self._facts_of("n_bits", "n_query", "n_singleton", "singletons", "best_radius")
         return about | {"statistics": plain(self.statistics._asdict())}
 
 

@@ -62,7 +62,7 @@ class Returned(NamedTuple):
         return cls(rows.row[first], items[first])
 
 
-def _filled_rows(ids: Any, counts: Any, n_query: int, title: str) -> item_ids.Rows:
+def _filled_rows(ids: Any, counts: Any, n_query: int, title: str) -> item_ids.IdRows:
     """Return the ids that an index returned for each query, without padding."""
     rows = item_ids.id_rows(ids, title)
     if len(rows.lengths) != n_query:
@@ -304,7 +304,7 @@ class IndexRecall(Answer):
         return notes
 
     def facts(self) -> dict[str, Any]:
-        return self.facts_of("k", "distance", "n_query", "n_gallery", "n_tied")
+        return self._facts_of("k", "distance", "n_query", "n_gallery", "n_tied")
 
 
 @plain_floats
@@ -357,7 +357,7 @@ def index_recall(
 
     Raises
     ------
-    ClusterError
+    ExecutorError
         If a worker of an executor died or failed, and the executor did not repeat its work.
 
     Notes
@@ -488,7 +488,7 @@ class TruthRecall(IndexRecall):
         return notes
 
     def facts(self) -> dict[str, Any]:
-        more = self.facts_of("tolerance", "n_cut", "n_only_k", "n_few")
+        more = self._facts_of("tolerance", "n_cut", "n_only_k", "n_few")
         return super().facts() | {"n_gallery": None} | more
 
 
@@ -555,7 +555,7 @@ def index_recall_of_truth(
     return TruthRecall(recalls, k, by, n_query, -1, n_tied, tolerance, n_cut, n_only_k, n_few)
 
 
-def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.Rows, Float64, Bool]:
+def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.IdRows, Float64, Bool]:
     """Return the unpadded ids of a ground truth, their distances, and a mask of the rows that are complete."""
     rows = item_ids.id_rows(ids, "ids")
     depth = int(rows.lengths.max(initial=0))
@@ -577,7 +577,7 @@ def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.Rows, Float64, Bo
     return true, true.matrix(values, np.inf), (true.lengths < rows.lengths) | (rows.lengths < k)
 
 
-def _places(rows: item_ids.Rows, true: item_ids.Rows) -> Int64:
+def _places(rows: item_ids.IdRows, true: item_ids.IdRows) -> Int64:
     """Return the place of each returned item in the ground truth of its query; -1 if it is not there."""
     distinct, codes = np.unique(np.concatenate([true.values, rows.values]), return_inverse=True)
     keys = np.concatenate([true.row, rows.row]) * len(distinct) + codes

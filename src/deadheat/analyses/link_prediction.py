@@ -88,7 +88,7 @@ class LinkPrediction(Answer, ByName[Triple[float]]):
         return [f"{said}; the positive ties with another candidate in {self.n_tied}.", *self.remarks]
 
     def facts(self) -> dict[str, Any]:
-        return self.facts_of("n_query", "n_relation", "n_tied", "remarks")
+        return self._facts_of("n_query", "n_relation", "n_tied", "remarks")
 
 
 @plain_floats

@@ -59,8 +59,8 @@ def p_values(
     --------
     The relevant item has rank 2 or 3 of four, so AP is 1/2 or 1/3, and 5/12 on average:
 
-    >>> from deadheat import Task
-    >>> p_values(Task.from_scores([[4, 3, 3, 1]], [[0, 1, 0, 0]]), by="query").per_row["p"]
+    >>> from deadheat import from_scores
+    >>> p_values(from_scores([[4, 3, 3, 1]], [[0, 1, 0, 0]]), by="query").per_row["p"]
     Triple(lower=array([0.5]), expected=array([0.5]), upper=array([0.75]))
     """
     profile, by = profile_of_task(task), checks.choice(by, ("class", "query"), "by")  # type: ignore[assignment]

@@ -34,7 +34,7 @@ from deadheat.engine.exact import Roots
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources.keyed import keys_of
-from deadheat.engine.task import Task
+from deadheat.engine.sources.scores import from_scores
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
 from deadheat.inputs import labels as input_labels
@@ -297,7 +297,7 @@ class Classification(Answer):
             scored = items[items < len(self._keys)]
             keys, positive = self._keys[scored], self._positive[scored]
             if positive.any() and not positive.all():
-                profile = Task.from_scores(keys[None], positive[None], threads=1).profile
+                profile = from_scores(keys[None], positive[None], threads=1).profile
                 profile = replace(profile, n_relevant=profile.n_relevant + len(items) - len(scored))
                 values.append(measured(profile, name)[0])
         lower, expected, upper = percentiles(np.array(values).T, level) if n > 1 and values else [NOTHING] * 3
@@ -349,7 +349,7 @@ class Classification(Answer):
         return tuple(f"{says}: {name} is the value at a rate of 0." for name in below)
 
     def facts(self) -> dict[str, Any]:
-        about = self.facts_of("n_positive", "n_negative", "remarks")
+        about = self._facts_of("n_positive", "n_negative", "remarks")
         return about | {"profile": self.profile.digest(), "ties": self.profile.ties._asdict()}
 
 
@@ -429,7 +429,7 @@ def classification(
     names = _names(measures)
     own = None if groups is None else input_labels.labels(groups, len(numbers), "groups", "scores")
     codes = None if own is None else input_labels.label_codes(own)[0]
-    profile, keys = Task.from_scores(numbers[None], positive[None], order=order).profile, keys_of(numbers, order)
+    profile, keys = from_scores(numbers[None], positive[None], order=order).profile, keys_of(numbers, order)
     if n_positive is not None:
         if groups is not None:
             raise InvalidValueError("groups", "must be left out with n_positive: items without a score have no group")

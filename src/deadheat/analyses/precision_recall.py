@@ -85,7 +85,7 @@ class PrecisionRecall(Answer):
         return notes
 
     def facts(self) -> dict[str, Any]:
-        return self.facts_of("query", "n_query", "interpolated")
+        return self._facts_of("query", "n_query", "interpolated")
 
 
 @plain_floats

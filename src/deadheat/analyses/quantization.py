@@ -158,7 +158,7 @@ class FormatComparison(Answer):
             }
             for name, report in self.reports.items()
         }
-        return self.facts_of("distance", "dim", "base") | {"test": dict(vars(self._test)), "formats": content}
+        return self._facts_of("distance", "dim", "base") | {"test": dict(vars(self._test)), "formats": content}
 
     @property
     def _test(self) -> PairedTest:
@@ -251,8 +251,8 @@ def compare_formats(
     >>> print(found)
     mAP (%)  bytes  lower  expected  upper  - float64    95 % interval  loses at most
     float64      8  66.67     66.67  66.67       0.00     [0.00, 0.00]           0.00
-    int8         1  54.17     60.42  66.67      -6.25   [-18.75, 0.00]          37.50
-    1 bit        1  41.67     61.11  83.33      -5.56  [-25.00, 14.58]          50.00
+    int8         1  54.17     60.42  66.67      -6.25   [-60.24, 0.00]          60.24
+    1 bit        1  41.67     61.11  83.33      -5.56  [-25.00, 27.78]          50.00
     <BLANKLINE>
     Bytes: of a vector of the gallery, 1 number.
     - float64: of the expected values, in points. Interval: paired bootstrap (percentile) over queries.

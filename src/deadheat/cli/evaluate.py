@@ -33,8 +33,10 @@ else:
     shared.RANKING,
     [
         option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),
+        shared.INTERVAL,
         option("Run", "--checkpoint", type=FILE, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
         shared.QUERIES,
+        shared.BY_SLICE,
     ],
     shared.TEXTS,
     [
@@ -66,6 +68,8 @@ def evaluate(file: Path, **options: Any) -> None:
     confidence = None if path is None else shared.read_numbers(path, "confidence", options["confidence_key"])
     if options["collisions"] is not None:
         checks.positive_integer(options["collisions"], "collisions")
+    if options["std"] and options["by_slice"] is not None:
+        raise click.UsageError("--std goes with the table, which --by-slice replaces")
     if profile is not None and profile.exists() and not profile.is_file():
         raise click.ClickException(f"cannot write {profile}: a profile must be a regular file")
     settings = shared.task_settings(options, checkpoint=options["checkpoint"])
@@ -74,6 +78,7 @@ def evaluate(file: Path, **options: Any) -> None:
     said = nullcontext() if options["checkpoint"] is None else log_in_one_line()
     with said, shared.opened(file, {**options, "left_out": left_out}, settings) as task:
         report = report_of(task, summary)
+    sliced = shared.slices(report.by_slice, options["by_slice"], report)
     shared.write_queries(options["per_query"], report)
     if profile is not None:
         report.profile.save(profile.resolve())
@@ -85,4 +90,7 @@ def evaluate(file: Path, **options: Any) -> None:
         write_page(html, page)
     if options["receipt"] is not None:
         receipts.receipt_of(report, task).save(options["receipt"])
-    deliver(report, options, std=options["std"])
+    if sliced is None:
+        deliver(report, options, std=options["std"], interval=options["interval"])
+    else:
+        deliver(sliced, options)

@@ -34,6 +34,7 @@ _OWN = ("labels", "gallery_labels", "exclude")
 MOST_BYTES = 1 << 20  # of an answer
 _GRACE = 5.0  # seconds after which a process is killed that has not ended itself
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000  # flags of unshare(2)
+_OUT_OF_TIME = {-getattr(signal, name) for name in ("SIGALRM", "SIGXCPU") if hasattr(signal, name)}  # exit statuses
 _ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",  # a process of one thread may leave the network without rights
     "MALLOC_ARENA_MAX": "2",  # glibc reserves 64 MB of address space for each
@@ -63,16 +64,13 @@ def require_positive(options: dict[str, Any]) -> None:
             raise click.UsageError(f"{flag} must be positive, but is {options[name]:g}")
 
 
-def _is_given(name: str | None) -> bool:
-    source = click.get_current_context().get_parameter_source(name or "")
-    return source is click.core.ParameterSource.COMMANDLINE
-
-
 def words_of(options: dict[str, Any]) -> list[str]:
     """Return those of the options that the running command was given, as words of a command line."""
     words: list[str] = []
-    for param in click.get_current_context().command.params:
-        if isinstance(param, click.Option) and _is_given(param.name) and param.name in options:
+    context = click.get_current_context()
+    for param in context.command.params:
+        is_given = context.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE
+        if isinstance(param, click.Option) and is_given and param.name in options:
             value, name = options[param.name], max(param.opts, key=len)
             if param.is_flag:
                 words.append(name if value else max(param.secondary_opts, key=len))
@@ -105,18 +103,12 @@ def run(words: Sequence[str], file: Path, options: dict[str, Any], *, quiet: boo
             _end(process)
     if len(answer) > MOST_BYTES:
         raise Died(f"{file}: its process printed more than {MOST_BYTES} bytes")
-    if late or process.returncode in _out_of_time():
+    if late or process.returncode in _OUT_OF_TIME:
         raise Died(f"{file} took longer than {seconds:g} s (--time)")
     if process.returncode < 0:
         name = signal.Signals(-process.returncode).name
         raise Died(f"{file}: its process was ended by {name}; does it need more than {memory:g} GiB (--memory)?")
     return process.returncode, answer
-
-
-def _out_of_time() -> set[int]:
-    """Return the statuses of processes that the system ended at a limit of time."""
-    names = ("SIGALRM", "SIGXCPU")
-    return {-getattr(signal, name) for name in names if hasattr(signal, name)}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

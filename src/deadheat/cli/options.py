@@ -29,7 +29,8 @@ from deadheat.errors import FileError, InputError
 from deadheat.inputs.files import FileLayout, usual_names
 from deadheat.inputs.formats.tables import is_number
 from deadheat.inputs.labels import common_kind
-from deadheat.inputs.samples import Pair, open_labels, open_pair
+from deadheat.inputs.rows import pairs_in
+from deadheat.inputs.samples import Pair, QueryLabels, open_labels, open_pair
 from deadheat.measures.names import FAMILIES
 from deadheat.reports import export
 from deadheat.reports.answer import Answer
@@ -128,9 +129,20 @@ RESAMPLE = option(
     "Statistics", "--resample", type=Choices(get_args(Average)),
     help="Draw these as independent units. Default: class for leave one out, else query.",
 )  # fmt: skip
+INTERVAL = option(
+    "Statistics",
+    "--interval",
+    is_flag=True,
+    help="Show a 95 % interval of each measure too, over ties and the drawing of queries or classes.",
+)
 LEVEL = option(
     "Statistics", "--confidence-level", type=REAL, default=0.95, metavar="P",
     help="Give intervals this confidence level.",
+)  # fmt: skip
+BY_SLICE = option(
+    "Statistics", "--by-slice", type=LINES, metavar="FILE",
+    help="Print, in place of the table, the means for each value in this file, such as question types: a value a line "
+    "in the order of the queries, or for TREC runs a query id and its value.",
 )  # fmt: skip
 SEED = option("Run", "--seed", type=files.SEED, default=0, metavar="N", help="Seed all random draws with N.")
 
@@ -232,6 +244,18 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
         title, rule = error.args
         title = (error.argument if error.file else title).replace("_", " ")
         raise FileError(path, f": {title} {rule}") from None
+
+
+def slices(by_slice: Callable[[QueryLabels], Answer], path: Path | None, report: Report) -> Answer | None:
+    """Return the slices by the values in the file of `BY_SLICE`, of queries in order or, if they have ids, by these."""
+    if path is None:
+        return None
+    by_id = report.profile.query_ids is not None
+    column = pairs_in(path, "a query id and its one value") if by_id else open_labels(path, "by_slice")
+    try:
+        return by_slice(column)
+    except InputError as error:
+        raise FileError(path, f": {' '.join(error.args)}") from None
 
 
 def read_numbers(path: Path, name: str, key: str | None = None) -> NDArray[Any]:

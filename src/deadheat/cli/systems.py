@@ -18,7 +18,8 @@ from click.core import ParameterSource
 
 from deadheat.analyses import comparison
 from deadheat.analyses import leaderboard as leaderboards
-from deadheat.analyses.difference import GateBy, PairedTest
+from deadheat.analyses.difference import By, PairedTest
+from deadheat.analyses.gate import Rule
 from deadheat.analyses.public_board import PublicBoard, lower_bounds
 from deadheat.cli import isolation
 from deadheat.cli import options as shared
@@ -31,6 +32,7 @@ from deadheat.inputs import trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
 from deadheat.plots.pages import html_report
+from deadheat.reports.answer import Answer
 from deadheat.reports.averaging import Singletons, SummaryOptions
 from deadheat.reports.evaluating import RUN_MEASURES, evaluate, report_of
 from deadheat.reports.report import Report
@@ -40,7 +42,6 @@ from deadheat.reports.statistics.settings import BOOTSTRAP
 from deadheat.reports.tables import plain
 from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
 from deadheat.support.lazy import json
-from deadheat.support.triple import Triple
 
 WORSE = 1  # exit status
 _NO_VALUE = "has no closed form over the orders of ties here, or is no measure of relevance"
@@ -79,6 +80,9 @@ QRELS = (
     *JUDGING,
 )
 TESTING = (
+    option("Statistics", "--by", type=click.Choice(get_args(By)), default="lower",
+        help="Rank and test by the lower bounds of all systems, which are guaranteed, the expected values or the upper "
+        "bounds."),
     shared.RESAMPLE,
     shared.LEVEL,
     option("Statistics", "--method", type=Choices(BOOTSTRAP), default="percentile",
@@ -108,15 +112,16 @@ _OF_RUNS = {"qrels", *_JUDGING}
         option("Statistics", "--alternative", type=Choices(ALTERNATIVES), default="two-sided",
             help="Test whether A and B differ, A is better (greater), or A is worse (less).")
     ],
+    [shared.BY_SLICE],
     shared.TEXTS,
     [
         EXPLAIN,
         shared.html("Write a report about A, compared with B."),
-        option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B is worse than A, by --gate-by."),
-        option("Run", "--gate-by", type=click.Choice(get_args(GateBy)), needs="fail_if_worse",
-            help="With --fail-if-worse, call B worse by the lower bound, the expected value, or only if that is "
-            "certain however the ties fall. Default: lower."),
-        option("Run", "--max-drop", type=REAL, needs="fail_if_worse", metavar="POINTS",
+        option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B does not pass, by --gate and --margin."),
+        option("Run", "--gate", type=click.Choice(get_args(Rule)), needs="fail_if_worse",
+            help="With --fail-if-worse, fail B if a measure is shown to fall by more than --margin (worse), falls by "
+            "more (drop, without a test), or is not shown to fall by less (as_good). Default: worse."),
+        option("Run", "--margin", type=REAL, needs="fail_if_worse", metavar="POINTS",
             help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
     ],
 )  # fmt: skip
@@ -125,39 +130,27 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
 
     A and B are files as `deadheat evaluate` takes them, of the same samples in the same order; without --gallery each
     query is left out of its own ranking. With --qrels they are TREC runs. In continuous integration A is the old system
-    and B the new one: with --fail-if-worse the exit status is 1 if the lower bound of a measure (--gate-by) falls by
-    more than --max-drop points, and 2 if that cannot be decided.
+    and B the new one: with --fail-if-worse the exit status is 1 if a measure is significantly worse by more than
+    --margin points (or by another rule, --gate), and 2 if that cannot be decided. The reason is on standard error.
     """
     if len(files) != 2:
         more = "; deadheat leaderboard takes more" if len(files) > 2 else ""
         raise click.UsageError(f"compare takes two files, but got {len(files)}{more}")
-    max_drop = float(options["max_drop"] or 0)
-    if not 0 <= max_drop <= 100:
-        raise click.UsageError(f"--max-drop must be points of per cent from 0 to 100, but is {max_drop:g}")
+    margin = float(options["margin"] or 0)
+    if not 0 <= margin <= 100:
+        raise click.UsageError(f"--margin must be points of per cent from 0 to 100, but is {margin:g}")
     (a, of_a), (b, of_b) = _reports(files, options).items()
-    result = comparison.compare(of_a, of_b, names=(a, b), **settings(options))
+    tested = {"by": options["by"], **settings(options)}
+    result = comparison.compare(of_a, of_b, names=(a, b), **tested)
+    sliced = shared.slices(result.by_slice, options["by_slice"], of_a)
+    decision = result.gate(margin / 100, options["gate"] or "worse") if options["fail_if_worse"] else None
     if options["html"] is not None:
         about = shared.about_page(*files)
-        page = html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, **settings(options))
-        write_page(options["html"], page)
-    gate_by: GateBy = options["gate_by"] or "lower"
-    dropped = result.dropped(max_drop / 100, gate_by) if options["fail_if_worse"] else ()
-    deliver_explained(result, options)
-    if options["fail_if_worse"]:
-        note(_verdict(result, dropped, max_drop, gate_by))
-    return WORSE if dropped else 0
-
-
-def _verdict(result: comparison.Comparison, dropped: tuple[str, ...], max_drop: float, gate_by: GateBy) -> str:
-    """Return the sentence that says what --fail-if-worse decided, and by which values."""
-    a, b = result.names
-    by = {"lower": " by the lower bound", "expected": " by the expected value", "certain": " under any tie-breaking"}
-    if not dropped:
-        points = f" by more than {max_drop:g} points" if max_drop else ""
-        return f"{b} passes: no measure is below {a}'s{points}{by[gate_by]} ({', '.join(result)})."
-    least = "at least " if gate_by == "certain" else ""
-    lost = [f"{name} by {least}{100 * result[name].drop(gate_by):.4g} points" for name in dropped]
-    return f"{b} is worse than {a}{by[gate_by]}: {comparison.listed(lost)}, where {max_drop:g} are allowed."
+        write_page(options["html"], html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, **tested))
+    deliver_explained(sliced or result, options, result)
+    for sentence in decision.notes() if decision is not None else ():
+        note(sentence)
+    return 0 if decision is None or decision.passed else WORSE
 
 
 @click.command(cls=Command, example="leaderboard a.npz b.npz c.npz -m mAP,Hit@1")
@@ -165,8 +158,6 @@ def _verdict(result: comparison.Comparison, dropped: tuple[str, ...], max_drop: 
 @with_options(FILES, shared.EXCLUDE, shared.LAYOUT, QRELS, shared.RANKING)
 @with_options(
     [
-        option("Ranking", "--rank-by", type=click.Choice(Triple._fields), default="lower",
-            help="Rank by this value of the first measure."),
         option("Output", "--public", is_flag=True,
             help="While labels are secret: rounded lower bounds and ranks alone, and why a FILE is refused. Each FILE "
             "is read in a process of its own."),
@@ -177,7 +168,7 @@ def _verdict(result: comparison.Comparison, dropped: tuple[str, ...], max_drop: 
     [EXPLAIN],
 )  # fmt: skip
 def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
-    """Rank systems on the same queries, and say which are significantly ahead of which under any tie-breaking.
+    """Rank systems on the same queries, and say which are significantly ahead of which, by the value that ranks.
 
     FILEs are as `deadheat evaluate` takes them, one for each system, of the same samples in the same order; without
     --gallery each query is left out of its own ranking. With --qrels they are TREC runs. With --public the exit status
@@ -196,8 +187,8 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         return
     if len(files) < 2:
         raise click.UsageError(f"leaderboard takes at least two files, but got {len(files)}")
-    board = leaderboards.leaderboard(_reports(files, options), rank_by=options["rank_by"], **settings(options))
-    deliver_explained(board, options)
+    board = leaderboards.leaderboard(_reports(files, options), by=options["by"], **settings(options))
+    deliver_explained(board, options, board)
 
 
 @click.command(cls=Command, example='run qrels.txt run.txt -m "AP nDCG@10 P@5"')
@@ -215,6 +206,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         option("Measure", "--singletons", type=Choices(get_args(Singletons)),
             help="Count a query without a relevant document as this. Default: skip; with --trec-eval: zero."),
     ],
+    [shared.INTERVAL],
     TESTING,
     [
         option("Output", "-q", "--by-query", is_flag=True,
@@ -229,6 +221,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         option("TREC run", "-N", "n_docs", type=INTEGER, default=0, needs="trec_eval", metavar="N",
             help="With --trec-eval, take N as the number of all documents, for utility."),
         shared.QUERIES,
+        shared.BY_SLICE,
     ],
     shared.TEXTS,
     [
@@ -260,9 +253,10 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
         page = html_report(*reports.values(), title=" and ".join(reports), about=about, **two)  # type: ignore[arg-type]
         write_page(options["html"], page)
     if len(reports) > 1:
-        deliver_explained(leaderboards.leaderboard(reports, **settings(options)), options)
+        board = leaderboards.leaderboard(reports, **settings(options))
+        deliver_explained(board, options, board)
     else:
-        _print(report, options, names, runs[0])
+        _print(report, options, names, runs[0], shared.slices(report.by_slice, options["by_slice"], report))
 
 
 def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:
@@ -295,9 +289,13 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
         raise click.UsageError(f"--html goes with one RUN, or two, but got {n_run}")
     if options["explain"] and n_run == 1:
         raise click.UsageError("--explain goes with several RUNs")
+    if options["interval"] and (n_run > 1 or options["trec_eval"]):
+        raise click.UsageError("--interval goes with the table of one RUN; that of several has intervals")
     require_table(options)
     if options["by_id"] and (n_run > 1 or options["trec_eval"]):
         raise click.UsageError("--by-id goes with the table of one RUN")
+    if options["by_slice"] is not None and (n_run > 1 or options["trec_eval"]):
+        raise click.UsageError("--by-slice goes with the table of one RUN; deadheat compare takes it for two")
     if n_run > 1 and (options["by_query"] or options["trec_eval"] or options["per_query"] is not None):
         raise click.UsageError(f"-q, --trec-eval and --per-query go with one RUN, but got {n_run}")
 
@@ -311,8 +309,8 @@ def _judging(options: dict[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def _print(report: Report, options: dict[str, Any], names: list[str], run: Path) -> None:
-    """Print lines, or the table, after the values of each query if these are asked for."""
+def _print(report: Report, options: dict[str, Any], names: list[str], run: Path, sliced: Answer | None) -> None:
+    """Print lines, or the table, after the values of each query if these are asked for; slices in its place."""
     if options["trec_eval"]:
         chosen = {key: options[key] for key in ("by_query", "only", "n_docs")}
         run_id = trec.run_id(run) if "runid" in names else None
@@ -320,7 +318,11 @@ def _print(report: Report, options: dict[str, Any], names: list[str], run: Path)
         return
     if options["by_query"]:
         say(f"{report.worst(report.n_query).to_text(digits=options['digits'])}\n")
-    deliver(report, options)
+    if sliced is not None:
+        deliver(sliced, options)
+        return
+    wanted = {name: value for name, value in settings(options).items() if name not in ("alternative", "by")}
+    deliver(report, options, interval=wanted if options["interval"] else False)
 
 
 def _refuse(names: Iterable[str], rule: str) -> None:
@@ -343,9 +345,11 @@ def require_table(options: dict[str, Any]) -> None:
         raise click.UsageError("--explain goes with the table, but another text is to be printed")
 
 
-def deliver_explained(result: comparison.Comparison | leaderboards.Leaderboard, options: dict[str, Any]) -> None:
-    """Write and print the result, and an explanation below its table if that was asked for."""
-    deliver(result, options)
+def deliver_explained(
+    shown: Answer, options: dict[str, Any], result: comparison.Comparison | leaderboards.Leaderboard
+) -> None:
+    """Write and print a table, and an explanation of the result below it if that was asked for."""
+    deliver(shown, options)
     if options["explain"]:
         say(f"\n{result.explain()}")
 
@@ -411,8 +415,8 @@ def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
         raise click.UsageError("--public takes at least one FILE of embeddings, and --labels")
     if options["gallery"] and not options["gallery_labels"]:
         raise click.UsageError("--public takes --gallery with --gallery-labels, as labels in a FILE do not count")
-    if options["rank_by"] != "lower" or options["explain"]:
-        raise click.UsageError("--public ranks by the lower bound, and goes with no --rank-by or --explain")
+    if options["by"] != "lower" or options["explain"]:
+        raise click.UsageError("--public ranks by the lower bound, and goes with no --by or --explain")
     shared.task_settings(options)
     measures, systems = shared.summary_options(options).measures, _systems(files, options)
     for _, own in systems.values():

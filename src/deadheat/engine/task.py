@@ -8,7 +8,6 @@ Scores, runs and other rankings are counted when they are opened: `engine/source
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
 
 import numpy as np
@@ -36,20 +35,6 @@ from deadheat.support.floats import plain_floats
 if TYPE_CHECKING:
     from deadheat.engine.counting.portions import Portions
     from deadheat.engine.profiles.portions import Portion
-
-
-class _FormerMethod:
-    """A function of `engine/sources/` under its former name; removed by the integrator."""
-
-    def __init__(self, module: str) -> None:
-        self._module = module
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Evaluable]:
-        module = import_module(f"deadheat.engine.sources.{self._module}")
-        return cast(Callable[..., Evaluable], getattr(module, self._name))
 
 
 class Task(Evaluable):
@@ -122,7 +107,7 @@ class Task(Evaluable):
     ------
     TypeError, ValueError
         If an argument breaks its rule; the message names the argument, the rule and what came.
-    ClusterError
+    ExecutorError
         If a worker of an executor died or failed, and the executor did not repeat its work; when the profile is
         counted.
 
@@ -146,9 +131,6 @@ class Task(Evaluable):
     tie_rule: str  # in words
     n_in_gallery: int  # queries that were found in the gallery and warned of
     has_rows: ClassVar[bool] = True
-
-    from_profile, from_scores, from_run, from_lists = map(_FormerMethod, ("profile", "scores", "run", "lists"))
-    from_neighbors, from_judged, from_ranks = map(_FormerMethod, ("neighbors", "judged", "ranks"))
 
     @plain_floats
     @shows_settings

@@ -69,10 +69,10 @@ def read_neighbors(path: Path) -> Neighbors:
 
 
 def looks_swapped(true: Neighbors, result: Neighbors, k: int, tolerance: float) -> str | None:
-    """Return what `found` has and a ground truth alone should have, if anything: then the two are perhaps swapped.
+    """Return what `result` has and a ground truth alone should have, if anything: then the two are perhaps swapped.
 
-    No items are closer than the true ones, so that those of `found` are farther at the k-th place, or as far. Distances
-    of files are rounded; where they are of two kinds, such as squared in one file, no conclusion is certain.
+    No items are closer than the true ones, so that those of `result` are farther at the k-th place, or as far.
+    Distances of files are rounded; where they are of two kinds, such as squared in one file, no conclusion is certain.
     """
     if true.distances is None or result.distances is None:
         if true.distances is not result.distances:

@@ -80,8 +80,8 @@ def rows_by_id(ids: NDArray[Any], gallery_ids: NDArray[Any], names: tuple[str, s
     return np.where(of_query >= 0, row[of_query], -1)
 
 
-class Rows(NamedTuple):
-    """Rows of different lengths, concatenated."""
+class IdRows(NamedTuple):
+    """IdRows of different lengths, concatenated."""
 
     values: Array  # (n,)
     lengths: Int64  # (n_row,)
@@ -96,9 +96,9 @@ class Rows(NamedTuple):
         """The place of each value in its row."""
         return np.arange(len(self.values)) - np.repeat(offsets_of(self.lengths)[:-1], self.lengths)
 
-    def take(self, kept: Bool) -> Rows:
+    def take(self, kept: Bool) -> IdRows:
         """Return some of the values, in the same number of rows."""
-        return Rows(self.values[kept], np.bincount(self.row[kept], minlength=len(self.lengths)))
+        return IdRows(self.values[kept], np.bincount(self.row[kept], minlength=len(self.lengths)))
 
     def matrix(self, values: Array, padding: float) -> Array:
         """Return other values at the same places, as rows of one length, filled up with `padding`."""
@@ -109,20 +109,20 @@ class Rows(NamedTuple):
 
 
 @names_argument
-def id_rows(ids: Any) -> Rows:
+def id_rows(ids: Any) -> IdRows:
     """Return rows of ids as given, padding included."""
     ids = on_host(ids)
     if hasattr(ids, "__array__"):
         array = plain(ids)
         if array.ndim != 2:
             raise InvalidValueError(VALUES, f"must be two-dimensional (n_query, k), but has shape {array.shape}")
-        return Rows(_ids(array.ravel()), np.full(len(array), array.shape[1]))
+        return IdRows(_ids(array.ravel()), np.full(len(array), array.shape[1]))
     if not hasattr(ids, "__len__") or isinstance(ids, (str, bytes, Mapping)):
         raise InvalidTypeError(VALUES, f"{_ID_RULE}, but is {type(ids).__name__}")
     rows = checks.listed(ids, VALUES, _ID_RULE.removeprefix("must be "))
     parts = [(_id_row(row, f"{VALUES}[{i}]"), f"row {i}") for i, row in enumerate(rows)]
     values = joined(parts) if parts else np.empty(0, dtype=np.int64)
-    return Rows(values, np.array([len(part) for part, _ in parts], dtype=np.int64))
+    return IdRows(values, np.array([len(part) for part, _ in parts], dtype=np.int64))
 
 
 @names_argument
@@ -150,7 +150,7 @@ def _ids(array: Array) -> Array:
     return array
 
 
-def score_rows(scores: Any, ids: Rows, name: str) -> Array:
+def score_rows(scores: Any, ids: IdRows, name: str) -> Array:
     """Return the scores of ids, flat like the ids; the scores of padding may be anything."""
     with naming(name):
         scores = on_host(scores)
@@ -159,14 +159,14 @@ def score_rows(scores: Any, ids: Rows, name: str) -> Array:
     return flat
 
 
-def _flat_matrix(scores: Any, ids: Rows) -> Array:
+def _flat_matrix(scores: Any, ids: IdRows) -> Array:
     array, shape = plain(scores), (len(ids.lengths), int(ids.lengths.max(initial=0)))
     if array.shape != shape:
         raise InvalidValueError(VALUES, f"must have a score for each id, {shape}, but has shape {array.shape}")
     return array.ravel()
 
 
-def _flat_rows(scores: Any, ids: Rows) -> Array:
+def _flat_rows(scores: Any, ids: IdRows) -> Array:
     listed = checks.listed(scores, VALUES, "a row of numbers for each query")
     rows = [
         np.ravel(row).tolist()
@@ -183,7 +183,7 @@ def _flat_rows(scores: Any, ids: Rows) -> Array:
     return plain([score for row in rows for score in row])
 
 
-def filled(ids: Rows, counts: Any, name: str) -> Bool:
+def filled(ids: IdRows, counts: Any, name: str) -> Bool:
     """Mark the ids that stand for an item: not −1, and among the first `counts` of their row."""
     signed = ids.values.dtype.kind in "iO" and len(ids.values) > 0
     there = ids.values != NOTHING if signed else np.ones(len(ids.values), dtype=np.bool_)
@@ -198,7 +198,7 @@ def filled(ids: Rows, counts: Any, name: str) -> Bool:
     return np.asarray(there & (ids.place < numbers[ids.row]), dtype=np.bool_)
 
 
-def require_distinct(ids: Rows, codes: Int64, name: str) -> None:
+def require_distinct(ids: IdRows, codes: Int64, name: str) -> None:
     """Refuse an id that occurs twice within a row; `codes` are equal where ids are."""
     order = np.lexsort((codes, ids.row))
     row, code = ids.row[order], codes[order]
@@ -218,7 +218,7 @@ def numbered(parts: list[tuple[Array, str]]) -> list[Int64]:
 
 
 def gallery_rows(
-    ids: Rows, gallery_ids: Any, n_gallery: int, name: str,
+    ids: IdRows, gallery_ids: Any, n_gallery: int, name: str,
     gallery: tuple[str, str] = ("the gallery", "gallery_ids"), missing: bool = False,
 ) -> Int64:  # fmt: skip
     """Return the row of the gallery that each id is, −1 if it is not in `gallery_ids` and `missing` allows that.

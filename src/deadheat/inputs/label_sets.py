@@ -141,8 +141,8 @@ def require_no_relevance(sets: Any) -> None:
     diagonal = sets.words[row, row // 64] >> (row % 64).astype(np.uint64) & np.uint64(1)
     if diagonal.all() and (sets.sizes() > 1).any() and _is_symmetric(sets.words, n):
         rule = f"must have a column for each label, but is a relevance matrix, ({n}, {n}), symmetric and with"
-        takes = f"Task.from_scores(scores, relevant, junk=np.eye({n}, dtype=bool)) takes it"
-        raise InvalidValueError(VALUES, f"{rule} a full diagonal: {takes}, and Task.from_judged takes its pairs")
+        takes = f"from_scores(scores, relevant, junk=np.eye({n}, dtype=bool)) takes it"
+        raise InvalidValueError(VALUES, f"{rule} a full diagonal: {takes}, and from_judged takes its pairs")
 
 
 def _is_symmetric(words: Words, n: int) -> bool:

@@ -46,13 +46,24 @@ def read_predictions(path: Path, *, subset: str | None = None, split: str | None
     >>> read_predictions(path)
     {'q': {'a': 0.5, 'b': 0.5}}
     """
-    checks.path(path)
+    return scores_in(_content(checks.path(path)), path, subset, split)
+
+
+def read_all_predictions(path: Path) -> dict[tuple[str, str], dict[str, dict[str, float]]]:
+    """Read all that MTEB 2 saved in a file of predictions, by subset and split."""
+    content = _content(path)
+    if not _is_table(content) or _ABOUT not in content:
+        raise FileError(path, " must hold subsets and splits, as MTEB 2 saves its predictions")
+    pairs = [(subset, split) for subset, splits in content.items() if subset != _ABOUT for split in splits]
+    return {(subset, split): scores_in(content, path, subset, split) for subset, split in pairs}
+
+
+def _content(path: Path) -> Any:
     try:
         with unzipped(path) as file:
-            content = json.load(file, object_pairs_hook=distinct)
+            return json.load(file, object_pairs_hook=distinct)
     except (ValueError, RecursionError) as error:  # of JSON or of UTF-8
         raise not_scores(path, error) from None
-    return scores_in(content, path, subset, split)
 
 
 def not_scores(path: Path, error: Exception) -> Exception:

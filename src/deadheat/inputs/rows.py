@@ -48,7 +48,7 @@ NAMES = {
 }
 _BLANKS = re.compile(r"\s*")
 _NUMBER = re.compile(rb"[-+]?[0-9.]+([eE][-+]?[0-9]+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE)
-_ADVICE = "; give the id of each hit, or Task.from_run({query: {id: score}}, qrels) to rank by scores, which may tie"
+_ADVICE = "; give the id of each hit, or from_run({query: {id: score}}, qrels) to rank by scores, which may tie"
 NO_DOCUMENT = object()  # the document of a query that has none
 
 
@@ -315,13 +315,13 @@ def _rows_of_record(record: Any, argument: str) -> Iterable[Row]:
     return _rows_of_tuples(({**each, query: record[query]} for each in nested[0]), argument)
 
 
-def pairs_in(path: Path) -> dict[str, str]:
-    """Return the documents of chunks, from a line for each chunk: two fields, with tabs, commas or blanks between."""
+def pairs_in(path: Path, pair: str = "a chunk and its one document") -> dict[str, str]:
+    """Return a value for each id, from a line for each: two fields, with tabs, commas or blanks between."""
     result: dict[str, str] = {}
     with unzipped(path) as file:
         for index, text in enumerate(file, 1):
             line = text.decode("utf-8-sig", "surrogateescape").strip()
             cells = line.split("\t" if "\t" in line else "," if "," in line else None)
             if line and (len(cells) != 2 or result.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip()):
-                raise FileError(path, f", line {index}: must be a chunk and its one document")
+                raise FileError(path, f", line {index}: must be {pair}")
     return result

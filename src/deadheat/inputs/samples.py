@@ -248,7 +248,7 @@ def _reject_tables(value: Any) -> None:
     if held is None and not isinstance(first, Mapping) and not hasattr(first, "to_dict"):  # as mostly
         return
     if rows.is_run(value):
-        raise InvalidTypeError(VALUES, "must be an array, but is a run or qrels: give these to dh.Task.from_run")
+        raise InvalidTypeError(VALUES, "must be an array, but is a run or qrels: give these to dh.from_run")
     is_dataset = hasattr(value, "column_names") and hasattr(value, "features")  # of Hugging Face
     if is_dataset or isinstance(value, Mapping):
         names = list(value.column_names if is_dataset else value)

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deadheat._core as _core
+from deadheat.errors import InvalidTypeError
 from deadheat.inputs.arrays import float_type
+from deadheat.support import checks
 from deadheat.support.caching import cached_property
 from deadheat.support.lazy import hashlib, lazy
 
@@ -60,7 +62,10 @@ class Source(ABC):
 
     def take(self, index: Index) -> Rows:
         """Return the rows with these numbers, counted from 0, in the order of `index`."""
-        index = np.asarray(index, dtype=np.int64)
+        try:
+            index = np.asarray(index, dtype=np.int64)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidTypeError("index", f"must hold row numbers, but is {checks.shown(index)}") from None
         if len(index) and (index.min() < 0 or index.max() >= len(self)):
             raise IndexError(f"index must be within 0 and {len(self) - 1}, but is {index.min()} to {index.max()}")
         out = np.empty((len(index), self.shape[1]), dtype=self.dtype)
@@ -70,12 +75,14 @@ class Source(ABC):
 
     def pieces(self, step: int | None = None) -> Iterator[tuple[int, Rows]]:
         """Yield all rows in order, as (start, rows), `step` rows at a time; by default, as many as take about 32 MB."""
-        step = max(1, _PIECE // (self.shape[1] * self.dtype.itemsize)) if step is None else step
+        some = max(1, _PIECE // (self.shape[1] * self.dtype.itemsize))
+        step = some if step is None else checks.positive_integer(step, "step")
         for start in range(0, len(self), step):
             yield start, self.read(start, start + step)
 
     def stored_pieces(self, step: int) -> Iterator[tuple[int, Rows]]:
         """Yield all rows in order, as (start, rows), `step` rows at a time, in the type in which they are stored."""
+        step = checks.positive_integer(step, "step")
         for start in range(0, len(self), step):
             out = np.empty((min(step, len(self) - start), self.shape[1]), dtype=self.stored)
             self._read_into(start, out)

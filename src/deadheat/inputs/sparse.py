@@ -12,7 +12,7 @@ from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.conversion import compressed_rows, converting, on_host
 from deadheat.inputs.source import Index, Rows, Source
 from deadheat.support.arguments import VALUES
-from deadheat.support.arrays import Bool, Int64, offsets_of, spread
+from deadheat.support.arrays import Bool, Int64, offsets_of, runs_joined
 from deadheat.support.lazy import lazy
 
 zlib: Any = lazy("zlib")
@@ -33,7 +33,7 @@ class SparseRows(Source):
 
     def _take_into(self, index: Index, out: Rows) -> None:
         lengths = self._starts[index + 1] - self._starts[index]
-        places = spread(self._starts[index], lengths)
+        places = runs_joined(self._starts[index], lengths)
         out[:] = 0
         out[np.repeat(np.arange(len(index)), lengths), self._columns[places]] = self._values[places]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.task import Task
+from deadheat.engine.sources.run import from_run
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports import evaluating
 from deadheat.reports.result import ENDS, Result, over_min_of_k_and_relevant
@@ -33,7 +33,7 @@ def evaluate(
     Parameters
     ----------
     qrels : dict of query id to dict of document id to grade
-        As in `deadheat.Task.from_run`; grades of 0 and less are irrelevant.
+        As in `deadheat.from_run`; grades of 0 and less are irrelevant.
     results : dict of query id to dict of document id to score
         The retrieved documents; the highest score is the best. Neither dictionary is changed.
     k_values : list of int
@@ -48,11 +48,6 @@ def evaluate(
         tied documents; with the suffix ``"_lower"`` or ``"_upper"``, of the worst or the best order. Fractions,
         rounded to five digits as BEIR does.
 
-    Raises
-    ------
-    InvalidValueError, InvalidTypeError
-        If an argument is not as described, or qrels and results have no query in common.
-
     Notes
     -----
     Ties: documents with equal scores tie; BEIR ranks them by their id, descending, after it has rounded scores to
@@ -61,7 +56,7 @@ def evaluate(
     The mean is over the queries that are in both. One without a relevant document counts 0, as in BEIR.
 
     A relevant document that is not in `results` counts among the relevant ones and is never found. `results` usually
-    hold the best 1000: where a tie extends beyond them, `deadheat.Task.from_neighbors` has the bounds.
+    hold the best 1000: where a tie extends beyond them, `deadheat.from_neighbors` has the bounds.
 
     Examples
     --------
@@ -104,8 +99,8 @@ def profile(qrels: Qrels, results: Results, *, ignore_identical_ids: bool = True
     if not kept:
         counts = f"{len(qrels)} and {len(results)} queries"
         raise InvalidValueError("qrels and results", f"must have a query in common, but have none among {counts}")
-    found = {query: results[query] for query in kept}
-    return Task.from_run(without_identical_ids(found) if ignore_identical_ids else found, kept).profile
+    result = {query: results[query] for query in kept}
+    return from_run(without_identical_ids(result) if ignore_identical_ids else result, kept).profile
 
 
 def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], metric: str) -> Values:
@@ -122,11 +117,6 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
     -------
     dict
         ``"MRR@10"``, ``"MRR@10_lower"``, ``"MRR@10_upper"``, and so on, rounded as in `evaluate`.
-
-    Raises
-    ------
-    InvalidValueError, InvalidTypeError
-        As `evaluate`, and if there is no such measure.
 
     Notes
     -----
@@ -145,19 +135,19 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
     _require_tables(qrels, results)
     unknown = next((query for query in results if query not in qrels), None)
     if unknown is not None or not results:
-        came = "is empty" if unknown is None else f"has {unknown!r}"
-        raise InvalidValueError("results", f"must have queries of the qrels only, but {came}")
+        given = "is empty" if unknown is None else f"has {unknown!r}"
+        raise InvalidValueError("results", f"must have queries of the qrels only, but {given}")
     if kind == "hole":  # what is retrieved and not judged for any query
         judged = {document for row in qrels.values() for document in row}
         qrels = {query: {each: 1 for each in results.get(query, {}) if each not in judged} for query in qrels}
     name, ours = _KINDS[kind]
     if kind == "hole" and not any(qrels.values()):
         return {f"{name}@{k}{end}": 0.0 for end in ENDS for k in cutoffs}
-    report = evaluating.evaluate(Task.from_run(results, qrels), [f"{ours}@{k}" for k in cutoffs], singletons="zero")
-    found = {k: report[f"{ours}@{k}"] for k in cutoffs}
+    report = evaluating.evaluate(from_run(results, qrels), [f"{ours}@{k}" for k in cutoffs], singletons="zero")
+    values = {k: report[f"{ours}@{k}"] for k in cutoffs}
     if kind == "recall_cap":
-        found = {k: over_min_of_k_and_relevant(result, k) for k, result in found.items()}
-    return _values(name, found)
+        values = {k: over_min_of_k_and_relevant(result, k) for k, result in values.items()}
+    return _values(name, values)
 
 
 _KINDS = {
@@ -180,9 +170,9 @@ def without_identical_ids(results: Results) -> dict[str, dict[str, float]]:
     return {query: {each: score for each, score in row.items() if each != query} for query, row in results.items()}
 
 
-def _values(name: str, results: Mapping[int, Result]) -> Values:
+def _values(key: str, results: Mapping[int, Result]) -> Values:
     return {
-        f"{name}@{k}{end}": round(getattr(result, which), _DIGITS)
+        f"{key}@{k}{end}": round(getattr(result, which), _DIGITS)
         for end, which in ENDS.items()
         for k, result in results.items()
     }

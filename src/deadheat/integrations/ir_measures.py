@@ -25,7 +25,7 @@ from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
 from deadheat.inputs.arrays import GAIN, gains_allowed
-from deadheat.measures import names as measure_catalogue
+from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
@@ -82,20 +82,16 @@ def _bound(measure: Any, side: str) -> Any:
 _BOUNDS: dict[str, dict[str, Any]] = {
     name: {side: _bound(getattr(ir_measures, name), side) for side in _SIDES} for name in _NAMES
 }
-AP_lower, AP_upper = _BOUNDS["AP"].values()
-P_lower, P_upper = _BOUNDS["P"].values()
-R_lower, R_upper = _BOUNDS["R"].values()
-RR_lower, RR_upper = _BOUNDS["RR"].values()
-Rprec_lower, Rprec_upper = _BOUNDS["Rprec"].values()
-Success_lower, Success_upper = _BOUNDS["Success"].values()
-nDCG_lower, nDCG_upper = _BOUNDS["nDCG"].values()
-ERR_lower, ERR_upper = _BOUNDS["ERR"].values()
-Bpref_lower, Bpref_upper = _BOUNDS["Bpref"].values()
-IPrec_lower, IPrec_upper = _BOUNDS["IPrec"].values()
-SetP_lower, SetP_upper = _BOUNDS["SetP"].values()
-SetR_lower, SetR_upper = _BOUNDS["SetR"].values()
-SetF_lower, SetF_upper = _BOUNDS["SetF"].values()
-SetAP_lower, SetAP_upper = _BOUNDS["SetAP"].values()
+(AP_lower, AP_upper), (P_lower, P_upper), (R_lower, R_upper), (RR_lower, RR_upper) = (
+    _BOUNDS[name].values() for name in ("AP", "P", "R", "RR")
+)
+(Rprec_lower, Rprec_upper), (Success_lower, Success_upper), (nDCG_lower, nDCG_upper), (ERR_lower, ERR_upper) = (
+    _BOUNDS[name].values() for name in ("Rprec", "Success", "nDCG", "ERR")
+)
+(Bpref_lower, Bpref_upper), (IPrec_lower, IPrec_upper), (SetP_lower, SetP_upper), (SetR_lower, SetR_upper) = (
+    _BOUNDS[name].values() for name in ("Bpref", "IPrec", "SetP", "SetR")
+)
+(SetF_lower, SetF_upper), (SetAP_lower, SetAP_upper) = (_BOUNDS[name].values() for name in ("SetF", "SetAP"))
 
 
 def lower(measure: Any) -> Any:
@@ -149,7 +145,7 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
     Parameters
     ----------
     ties : {"exact", "float16", "bfloat16", "float32", "float64"} or Rounded
-        As in `deadheat.Task.from_run`; pytrec_eval, which computes most measures by default, reads float32.
+        As in `deadheat.from_run`; pytrec_eval, which computes most measures by default, reads float32.
 
     Notes
     -----
@@ -215,8 +211,8 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
         return {query: {d: gains.get(grade, grade) for d, grade in row.items()} for query, row in self.judged.items()}
 
 
-def _given(measure: Any, name: str, otherwise: Any) -> Any:
-    value = measure[name] if name in measure.SUPPORTED_PARAMS else otherwise
+def _given(measure: Any, parameter: str, otherwise: Any) -> Any:
+    value = measure[parameter] if parameter in measure.SUPPORTED_PARAMS else otherwise
     return otherwise if value is _NOT_PROVIDED else value
 
 
@@ -232,7 +228,7 @@ def _values(profile: TieProfile, measure: Any) -> list[float]:
         return [float(count) for count in (profile.n_ranked if every else counts[measure.NAME])]
     choice = f"dcg='{measure['dcg']}'" if name == "nDCG" else None
     called = "SetRelP" if _given(measure, "relative", False) else _NAMES[name]
-    family, _ = measure_catalogue.find(called)  # type: ignore[misc]
+    family, _ = measure_names.find(called)  # type: ignore[misc]
     asked = family.measure(_given(measure, "recall", _given(measure, "cutoff", None)), choice)
     values = getattr(measure_values.per_query(profile if family.forms.graded else level, asked), side or "expected")
     return [float(value) for value in np.where(level.n_relevant > 0, values, 0.0)]

@@ -144,11 +144,6 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         dict
             A float for each metric, or with `return_per_class` a list of floats, in [0, 1].
 
-        Raises
-        ------
-        ValueError
-            As the original does; and if embeddings are not finite.
-
         Warns
         -----
         QueryInGalleryWarning
@@ -169,13 +164,13 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
             classes = classes_of(query_labels, reference_labels)
             if not classes.plain:
                 query_labels, reference_labels = classes.query, classes.reference
-        found = super().get_accuracy(
+        result = super().get_accuracy(
             query, query_labels, reference, reference_labels, ref_includes_query, include, [*exclude, *metrics]
         )
         self.curr_function_dict = asked
         if ranking is not None and metrics:
-            found |= self._with_bounds(metrics, ranking, rows, classes, ref_includes_query, card_of(query))
-        return {name: found[name] for name in [*self.get_curr_metrics(), *found]}
+            result |= self._with_bounds(metrics, ranking, rows, classes, ref_includes_query, card_of(query))
+        return {name: result[name] for name in [*self.get_curr_metrics(), *result]}
 
     def get_curr_metrics(self) -> list[str]:
         """Return the computed metrics, each followed by its bounds, so that testers average and hooks find these."""
@@ -215,7 +210,7 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
             warn(_SENTENCE.format(", ".join(metrics), reason), UserWarning)
 
     def _with_bounds(
-        self, metrics: list[str], ranking: Ranking, rows: list[Array], classes: Classes, ref_includes_query: bool,
+        self, metrics: list[str], ranking: Ranking, rows: list[Array], classes: ClassNumbers, ref_includes_query: bool,
         device: Any,
     ) -> dict[str, Any]:  # fmt: skip
         counts = np.bincount(classes.reference, minlength=int(classes.query.max()) + 1)[np.unique(classes.query)]
@@ -256,16 +251,11 @@ _SHORTEST = 1e-12  # shorter rows are not normalised to length 1: `eps` of torch
 class Ranking(NamedTuple):
     """The order of the items for a query.
 
-    Attributes
-    ----------
-    distance : str
-        A name that `deadheat.Task` knows.
-    by_length : bool
-        Whether rows of length 1 are compared by the length of their difference. This ranks as the cosine does, except
-        that rows of zeros are closer to the others than orthogonal rows.
+    With `by_length`, rows of length 1 are compared by the length of their difference. This ranks as the cosine does,
+    except that rows of zeros are closer to the others than orthogonal rows.
     """
 
-    distance: str
+    distance: str  # a name that `deadheat.Task` knows
     by_length: bool = False
 
     def holds(self, rows: Sequence[Array]) -> bool:
@@ -306,7 +296,7 @@ def ranking_of(knn_func: Any) -> Ranking | None:
 _EXACT = 2**53  # beyond which a float64 may represent several integers
 
 
-class Classes(NamedTuple):
+class ClassNumbers(NamedTuple):
     """The number of the class of each query and of each item."""
 
     query: Int64  # (n_query,)
@@ -314,7 +304,7 @@ class Classes(NamedTuple):
     plain: bool  # whether the labels came in one dimension, and float32 distinguishes them
 
 
-def classes_of(query_labels: Any, reference_labels: Any) -> Classes:
+def classes_of(query_labels: Any, reference_labels: Any) -> ClassNumbers:
     """Assign numbers to the labels of queries and reference together.
 
     Parameters
@@ -348,7 +338,7 @@ def classes_of(query_labels: Any, reference_labels: Any) -> Classes:
     with np.errstate(over="ignore"):
         short = values.astype(np.float32)
     distinct = bool((short[1:] > short[:-1]).all())
-    return Classes(query, reference, together.ndim == 1 and distinct)
+    return ClassNumbers(query, reference, together.ndim == 1 and distinct)
 
 
 def _numbers(labels: Any, name: str) -> Array:
@@ -386,9 +376,9 @@ def values_of(profile: TieProfile, metrics: Iterable[str], k: int, threads: int)
     """
     pairs = {metric: [name.format(k=k) for name in METRICS[metric]] for metric in metrics}
     measures = {name: parse(name) for pair in pairs.values() for name in pair}
-    found = dict(zip(measures, all_bounds(profile, list(measures.values()), threads), strict=True))
+    result = dict(zip(measures, all_bounds(profile, list(measures.values()), threads), strict=True))
     within = profile.n_relevant <= k
     return {
-        metric: Triple(*(np.where(within, *both) for both in zip(found[all_of_them], found[first_k], strict=True)))
+        metric: Triple(*(np.where(within, *both) for both in zip(result[all_of_them], result[first_k], strict=True)))
         for metric, (all_of_them, first_k) in pairs.items()
     }

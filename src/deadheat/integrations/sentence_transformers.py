@@ -193,8 +193,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         for name, report in self.reports.items():
             for key, k in self._keys:
                 result = report[f"{_MEASURES[key]}@{k}"]
-                found = over_min_of_k_and_relevant(result, k) if key == "map" else result
-                self.results[self._key(name, f"{key}@{k}")] = found
+                values = over_min_of_k_and_relevant(result, k) if key == "map" else result
+                self.results[self._key(name, f"{key}@{k}")] = values
         scores = {name: self._scores(name) for name in self.reports}
         if not self.primary_metric:  # of the score function for which it is highest
             k = max(self.ndcg_at_k)
@@ -234,8 +234,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def _profile_of_function(
         self, function: Callable[..., Any], queries: Any, chunks: list[Any], relevant: dict[Any, set[Any]]
     ) -> TieProfile:
-        place = {document: column for column, document in enumerate(self.corpus_ids)}
-        ids, parts, step = list(relevant), [], max(1, _BLOCK_SCORES // len(place))
+        at = {document: column for column, document in enumerate(self.corpus_ids)}
+        ids, parts, step = list(relevant), [], max(1, _BLOCK_SCORES // len(at))
         for start in range(0, len(ids), step):
             some = _some(queries, start, min(start + step, len(ids)))
             scores = np.concatenate(
@@ -243,7 +243,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
             )
             marks = np.zeros(scores.shape, dtype=np.bool_)
             for row, query in enumerate(ids[start : start + step]):
-                marks[row, [place[each] for each in relevant[query] if each in place]] = True
+                marks[row, [at[each] for each in relevant[query] if each in at]] = True
             task = from_scores(scores, marks, ties=self._options.rule, threads=self._options.threads)
             parts.append(task.profile)
         n_relevant = np.array([len(relevant[query]) for query in ids], dtype=np.int64)
@@ -267,16 +267,16 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def _ends(self, metric: str) -> dict[str, str]:
         return {end: which for end, which in ENDS.items() if not end or metric in self._bounded}
 
-    def _scores(self, name: str) -> dict[str, dict[int, float]]:
+    def _scores(self, function: str) -> dict[str, dict[int, float]]:
         """Return the values of a score function as in the original `compute_all_metrics`, then their bounds."""
         scores: dict[str, dict[int, float]] = {f"{key}@k{end}": {} for end in ENDS for key in _MEASURES}
         for key, k in self._keys:
             for end, which in self._ends(f"{key}@{k}").items():
-                scores[f"{key}@k{end}"][k] = getattr(self.results[self._key(name, f"{key}@{k}")], which)
+                scores[f"{key}@k{end}"][k] = getattr(self.results[self._key(function, f"{key}@{k}")], which)
         return scores
 
-    def _key(self, name: str, metric: str) -> str:
-        return f"{self.name}_{name}_{metric}" if self.name else f"{name}_{metric}"
+    def _key(self, function: str, metric: str) -> str:
+        return f"{self.name}_{function}_{metric}" if self.name else f"{function}_{metric}"
 
     def _columns(self) -> dict[str, float]:
         """Return the columns of the file after epoch and steps: those of the original, then the bounds."""

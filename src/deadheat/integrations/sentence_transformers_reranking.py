@@ -107,7 +107,7 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
         Rank by the output of `model.predict`, or by the logits before the model's activation: a sigmoid makes large
         logits equal, in float32 from 17 on, in bfloat16 from 6. Keyword only.
     ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
-        As in `deadheat.Task.from_scores`. Keyword only.
+        As in `deadheat.from_scores`. Keyword only.
     *args, **kwargs
         Parameters of the original, in the same order: `at_k`, `always_rerank_positives`, `name`, `prompt_name`,
         `batch_size`, `show_progress_bar`, `write_csv`, `mrr_at_k`.
@@ -161,7 +161,7 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
     ) -> dict[str, float]:
         """Return the metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
         self._require_samples()
-        asked = [_Candidates.of(sample, self.always_rerank_positives, i) for i, sample in enumerate(self.samples)]
+        asked = [_Sample.of(sample, self.always_rerank_positives, i) for i, sample in enumerate(self.samples)]
         scores = self._predicted(model, asked)
         profile = _profiled(scores, [each.relevant for each in asked], [each.missing for each in asked], self._ties)
         given = [each for each in asked if each.before is not None]
@@ -172,7 +172,7 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
             base = _profiled(falling, before, [each.missing for each in given])
         return self._deliver(model, profile, base, output_path, epoch, steps)
 
-    def _predicted(self, model: Any, asked: list[_Candidates]) -> NDArray[Any]:
+    def _predicted(self, model: Any, asked: list[_Sample]) -> NDArray[Any]:
         """Return the scores of all candidates of all queries, (n_pair,)."""
         pairs = [[each.query, document] for each in asked for document in each.documents]
         if not pairs:
@@ -253,34 +253,28 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
             documents = [document for sample in some for document in [*sample["positive"], *sample["negative"]]]
             asked = [sample["query"] for sample in some]
             queries = self.embed_inputs(model, asked, encode_fn_name="query", **options)
-            rows, place = self.embed_inputs(model, documents, encode_fn_name="document", **options), 0
+            rows, at = self.embed_inputs(model, documents, encode_fn_name="document", **options), 0
             for query, sample in zip(queries, some, strict=True):
                 n = len(sample["positive"]) + len(sample["negative"])
-                yield len(sample["positive"]), query, rows[place : place + n]
-                place += n
+                yield len(sample["positive"]), query, rows[at : at + n]
+                at += n
 
     def _scored(self, query: Any, documents: Any) -> NDArray[Any]:
         scores = np.asarray(on_host(self.similarity_fct(query, documents), "scores"))
         return scores[0] if scores.ndim > 1 else scores
 
 
-class _Candidates(NamedTuple):
-    """The candidates of a query, and whether each is relevant.
-
-    Attributes
-    ----------
-    before : bool of each candidate in the ranking before; None without one
-    missing : positives that are not among the candidates
-    """
+class _Sample(NamedTuple):
+    """The candidates of a query, and whether each is relevant."""
 
     query: Any
     documents: list[Any]
     relevant: list[bool]
-    before: list[bool] | None
-    missing: int
+    before: list[bool] | None  # of each candidate in the ranking before, where there is one
+    missing: int  # positives that are not among the candidates
 
     @classmethod
-    def of(cls, sample: dict[str, Any], with_all: bool, number: int) -> _Candidates:
+    def of(cls, sample: dict[str, Any], with_all: bool, number: int) -> _Sample:
         """Return the candidates of a sample, as in the original."""
         if not {"query", "positive"} <= sample.keys() or len({"negative", "documents"} & sample.keys()) != 1:
             rule = "must each have a 'query', a 'positive' and either a 'negative' or 'documents'"
@@ -294,12 +288,12 @@ class _Candidates(NamedTuple):
             missing = 0
         else:
             given = list(sample["documents"])
-            found = [document in positive for document in given]
+            result = [document in positive for document in given]
             n_lacking = sum(document not in given for document in positive)
             others = [document for document in given if document not in positive]
             documents = [*positive, *others] if with_all else given
-            relevant = _marked(positive, others) if with_all else found
-            before = found + [True] * n_lacking if with_all and any(found) else found
+            relevant = _marked(positive, others) if with_all else result
+            before = result + [True] * n_lacking if with_all and any(result) else result
             missing = 0 if with_all else n_lacking
         if not any(relevant):  # nothing to find, and so nothing to score
             documents, relevant = [], []

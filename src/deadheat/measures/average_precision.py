@@ -32,7 +32,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import Choice, ClosedForms, Counted, Fill, Measure, RankSum, not_a_rank_sum
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant, not_a_rank_sum
 from deadheat.measures.groups import (
     POSSIBLE,
     defined,
@@ -49,10 +49,10 @@ from deadheat.support.triple import Triple
 
 HITS, TRAPEZOID = "over='hits'", "interpolation='trapezoid'"
 OVER = {
-    "over='relevant'": Choice("over R"),
-    HITS: Choice("the same over the hits, 0 without one: mAP@k of learning to hash", ("mAP over hits",)),
-    POSSIBLE: Choice("the same over min(k, R): mAP@k of recommender systems", ("apk", "mapk")),
-    TRAPEZOID: Choice(
+    "over='relevant'": Variant("over R"),
+    HITS: Variant("the same over the hits, 0 without one: mAP@k of learning to hash", ("mAP over hits",)),
+    POSSIBLE: Variant("the same over min(k, R): mAP@k of recommender systems", ("apk", "mapk")),
+    TRAPEZOID: Variant(
         "the same with the mean of the precisions before and behind: Oxford and Paris",
         ("trapezoid AP", "trapezoidal AP", "AP trapezoid", "mAP trapezoid", "Oxford AP", "Oxford mAP"),
     ),
@@ -69,7 +69,7 @@ class AveragePrecision(ClosedForms):
         if measure.choice == HITS:
             return _OverHits(profile, measure).loop(out)
         if measure.choice == TRAPEZOID:
-            return filled(_trapezoids(profile, measure.limit), out)
+            return filled(profile, _trapezoids(profile, measure.limit), out)
         groups, limit = kernel_arrays(profile, most_found(profile.n_relevant, measure)), measure.limit
         return lambda first, last: _core.average_precisions((first, last), groups, limit, out)
 
@@ -79,7 +79,7 @@ class AveragePrecision(ClosedForms):
             return _OverHits(profile, measure).deviation()
         if measure.choice == TRAPEZOID:  # no closed form: known where ties change nothing
             lower, _, upper = _trapezoids(profile, measure.limit)
-            return np.where(lower < upper, np.nan, defined(profile, np.zeros(profile.n_query)))
+            return defined(profile, np.where(lower < upper, np.nan, 0.0))
         mixed, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
         variance = sum_by_query(profile, mixed, _variances(*_arrays(profile, mixed), slots))
         with np.errstate(invalid="ignore"):
@@ -114,20 +114,20 @@ def _trapezoids(profile: TieProfile, limit: int) -> Triple[Float64]:
     slots, pure = np.minimum(tied, limit), tied == m
     most = np.minimum(m, slots)
     mean = np.where(pure, most, m * (1 + (slots - 1.0) * (m - 1) / np.maximum(tied - 1, 1)) / tied)
-    before += [sum_by_query(profile, first, each) for each in (np.where(pure, most, 0), mean, most)]
+    before += [sum_by_query(profile, first, sums) for sums in (np.where(pure, most, 0), mean, most)]
     late = ~pure & (m > 1)  # in the worst order an irrelevant item has rank 1
     before[0] += _sums(profile, first[late], (k[late], n[late], tied[late] - 1, m[late] - 1), limit - 1)[0]
     every = np.arange(profile.n_group)
-    sums = defined(profile, _sums(profile, every, _arrays(profile, every), limit) + before)
+    sums = _sums(profile, every, _arrays(profile, every), limit) + before
     lower, mean, upper = sums / (2 * np.maximum(profile.n_relevant, 1))
     return Triple(lower, np.clip(mean, lower, upper), upper)
 
 
-def _sums(profile: TieProfile, of: Int64, groups: tuple[Int64, ...], limit: int) -> Float64:
-    """Return the sums of the precisions in groups, those `of` the profile after a change, up to a rank."""
+def _sums(profile: TieProfile, chosen: Int64, groups: tuple[Int64, ...], limit: int) -> Float64:
+    """Return the sums of the precisions in groups, those `chosen` of the profile after a change, up to a rank."""
     sums, one = np.zeros((3, profile.n_query)), np.ones(profile.n_query, dtype=np.int64)
-    if len(of):
-        arrays = np.searchsorted(of, profile.offsets), *groups, profile.n_ranked, one
+    if len(chosen):
+        arrays = np.searchsorted(chosen, profile.offsets), *groups, profile.n_ranked, one
         _core.average_precisions((0, profile.n_query), arrays, limit, sums)
     return sums
 
@@ -273,7 +273,7 @@ class _ByHits:
         most, end = int(self.h[-1]), self.k + self.slots
         a, from_back = np.arange(1, most + 1), 1.0 / np.arange(end, end - most, -1)
         steps = np.cumsum(from_back) + self.n * from_back  # by which one hit more raises the sum at the last ranks
-        last, first = (offsets_of(each)[self.h] for each in (steps, (self.n + a) / (self.k + a)))
+        last, first = (offsets_of(terms)[self.h] for terms in (steps, (self.n + a) / (self.k + a)))
         low, high = (lower + last) / self.hits, (upper + first) / self.hits
         error = 2.0**-50 * (most + 1)
         return np.flatnonzero(low <= low.min() + error), np.flatnonzero(high >= high.max() - error)

@@ -30,7 +30,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import Choice, ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum, Variant
 from deadheat.measures.groups import (
     POSSIBLE,
     defined,
@@ -42,11 +42,10 @@ from deadheat.measures.groups import (
     sum_by_query,
 )
 from deadheat.support.arrays import Float64, Int64
-from deadheat.support.triple import Triple
 
 OVER = {
-    "over='relevant'": Choice("over R"),
-    POSSIBLE: Choice("hits / min(k, R)", ("R cap", "recall cap", "capped recall")),
+    "over='relevant'": Variant("over R"),
+    POSSIBLE: Variant("hits / min(k, R)", ("R cap", "recall cap", "capped recall")),
 }
 
 
@@ -88,11 +87,10 @@ class SetCounts(NoRankSum):
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         n_returned, by_grade = profile.returned_set
-        counts = by_grade.sum(axis=1), n_returned, profile.n_relevant
-        hits, ranked, relevant = (each.astype(np.float64) for each in counts)
+        hits, ranked, relevant = np.array([by_grade.sum(axis=1), n_returned, profile.n_relevant], dtype=np.float64)
         nothing = np.zeros(profile.n_query)
-        values = defined(profile, np.divide(self.over(hits), self.under(ranked, relevant), out=nothing, where=hits > 0))
-        return filled(Triple(values, values, values), out)
+        values = np.divide(self.over(hits), self.under(ranked, relevant), out=nothing, where=hits > 0)
+        return filled(profile, (values, values, values), out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         return defined(profile, np.zeros(profile.n_query))
@@ -131,25 +129,24 @@ class Preferences(NoRankSum):
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         everything, depth = np.arange(profile.n_group), _depth(profile)
         m, parts = profile.tied_relevant, profile.tied - profile.tied_relevant + 1
-        most, reach = _reach(profile, depth)
+        most, adding = _parts_that_add(profile, depth)
         least = np.maximum(most - (parts - 1), 0)
-        whole, rest = np.divmod(m * (reach * most - reach * (reach - 1) // 2), parts)
-        lower, upper = (sum_by_query(profile, everything, m * each) for each in (least, most))
+        whole, rest = np.divmod(m * (adding * most - adding * (adding - 1) // 2), parts)
+        lower, upper = (sum_by_query(profile, everything, m * bound) for bound in (least, most))
         expected = sum_by_query(profile, everything, whole) + sum_by_query(profile, everything, rest / parts)
         scale = depth.astype(np.float64) * profile.n_relevant
         with np.errstate(invalid="ignore"):
-            values = (defined(profile, each / scale) for each in (lower, np.clip(expected, lower, upper), upper))
-            return filled(Triple(*values), out)
+            return filled(profile, np.array([lower, np.clip(expected, lower, upper), upper]) / scale, out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         """Return the deviation; in a group, m (m + b + 1) / (b + 2) times the variance of a uniformly drawn part."""
         mixed = np.flatnonzero(profile.tied > profile.tied_relevant)
         depth = _depth(profile)
         m, parts = profile.tied_relevant[mixed].astype(np.float64), (profile.tied - profile.tied_relevant + 1)[mixed]
-        most, reach = (each[mixed].astype(np.float64) for each in _reach(profile, depth))
-        share, mean = reach / parts, most - (reach - 1) / 2
-        of_one = share * (reach * reach - 1) / 12 + share * (1 - share) * mean * mean
-        variance = sum_by_query(profile, mixed, m * (m + parts) / (parts + 1) * np.where(reach > 0, of_one, 0.0))
+        most, adding = np.array(_parts_that_add(profile, depth), dtype=np.float64)[:, mixed]
+        share, mean = adding / parts, most - (adding - 1) / 2
+        of_one = share * (adding * adding - 1) / 12 + share * (1 - share) * mean * mean
+        variance = sum_by_query(profile, mixed, m * (m + parts) / (parts + 1) * np.where(adding > 0, of_one, 0.0))
         with np.errstate(invalid="ignore"):
             return defined(profile, np.sqrt(variance) / (depth.astype(np.float64) * profile.n_relevant))
 
@@ -160,7 +157,7 @@ def _depth(profile: TieProfile) -> Int64:
     return np.maximum(np.minimum(irrelevant, profile.n_relevant), 1)
 
 
-def _reach(profile: TieProfile, depth: Int64) -> tuple[Int64, Int64]:
+def _parts_that_add(profile: TieProfile, depth: Int64) -> tuple[Int64, Int64]:
     """Return max(D - x, 0) for the first part of each group, and the number of its parts that are above 0."""
     most = np.maximum(depth[profile.query_of_group] - (profile.closer - profile.closer_relevant), 0)
     return most, np.minimum(most, profile.tied - profile.tied_relevant + 1)

@@ -21,7 +21,7 @@ import numpy as np
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
-from deadheat.measures.family import Choice, ClosedForms, Counted, Fill, Measure, RankSum
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant
 from deadheat.measures.groups import distinct, groups_within, kernel_arrays, last_ranks, sum_by_query
 from deadheat.support import scratch
 from deadheat.support.arrays import Float64, Int64, pieces
@@ -30,8 +30,8 @@ from deadheat.support.lazy import decimal
 # The gains of a grade g, as ir_measures calls them: g itself, which is the default, or 2^g - 1.
 EXPONENTIAL = "dcg='exp-log2'"
 GAINS = {
-    "dcg='log2'": Choice("gains are the grades"),
-    EXPONENTIAL: Choice("the same with gains 2^grade - 1", ("nDCG burges", "nDCG exp")),
+    "dcg='log2'": Variant("gains are the grades"),
+    EXPONENTIAL: Variant("the same with gains 2^grade - 1", ("nDCG burges", "nDCG exp")),
 }
 _LARGEST_EXPONENT = 500  # of the gain 2^g - 1: its square must not overflow
 
@@ -55,7 +55,7 @@ class DiscountedGain(ClosedForms):
         return fill
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """Return the deviation, from the spread of the gains times that of the discounts in each group."""
+        """Return the deviation, from the squared deviations of gains and of discounts in each group."""
         table, gains = _discounts(profile, measure), _gains(profile, measure)
         by_grade, relevant_by_grade = profile.counts_by_grade
         ideal = np.empty(profile.n_query)
@@ -67,12 +67,12 @@ class DiscountedGain(ClosedForms):
         group, slots = groups_within(profile, measure, profile.tied > 1)
         k, tied = profile.closer[group], profile.tied[group]
         one, number = distinct(slots, tied, k)
-        spread = np.empty(len(one))
+        squares = np.empty(len(one))
         for piece in pieces(slots[one]):
             some = one[piece]
-            _core.discount_deviations(k[some], tied[some], slots[some], table[0], spread[piece])
+            _core.discount_deviations(k[some], tied[some], slots[some], table[0], squares[piece])
         of_groups = gains if gains.ndim == 1 else gains[profile.query_of_group[group]].T
-        variance = spread[number] * (_gain_spread(by_grade[group], of_groups, tied) / (tied - 1))
+        variance = squares[number] * (_gain_squares(by_grade[group], of_groups, tied) / (tied - 1))
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(sum_by_query(profile, group, variance)) / ideal
 
@@ -90,29 +90,20 @@ def _gains(profile: TieProfile, measure: Measure) -> Float64:
 
 
 def exponential(gains: Float64, most: int, name: str) -> Float64:
-    """Return 2^g - 1 of each gain: exact if g is whole, else rounded once, from 60 digits, on any machine alike."""
+    """Return 2^g - 1 of each gain: exact if g is whole, else rounded once, from 60 digits, on every machine."""
     if (largest := gains.max(initial=0.0)) > most:
         raise InvalidValueError(name, f"takes grades up to {most}, but one is {largest:.17g}")
-    distinct_gains, place = np.unique(gains, return_inverse=True)
+    distinct_gains, index = np.unique(gains, return_inverse=True)
     values = np.array([_power_less_one(gain) for gain in distinct_gains.tolist()])
-    return np.asarray(values[place].reshape(gains.shape))
+    return np.asarray(values[index].reshape(gains.shape))
 
 
 def _power_less_one(gain: float) -> float:
     if gain.is_integer():
         return math.ldexp(1.0, int(gain)) - 1
     exact = decimal.Decimal(gain)
-    context = _context(60 + max(0, -exact.adjusted()))
-    return float(context.subtract(context.exp(context.multiply(exact, _ln2(context.prec))), 1))
-
-
-def _context(digits: int) -> decimal.Context:
-    return decimal.Context(prec=digits, rounding=decimal.ROUND_HALF_EVEN, traps=[])
-
-
-@lru_cache
-def _ln2(digits: int) -> decimal.Decimal:
-    return _context(digits).ln(2)
+    context = decimal.Context(60 + max(0, -exact.adjusted()), rounding=decimal.ROUND_HALF_EVEN, traps=[])
+    return float(context.subtract(context.exp(context.multiply(exact, context.ln(2))), 1))
 
 
 def _of_like_gains(gains: Float64, first: int, last: int) -> Iterator[tuple[int, int, Float64]]:
@@ -126,7 +117,7 @@ def _of_like_gains(gains: Float64, first: int, last: int) -> Iterator[tuple[int,
         yield start, stop, gains[start]
 
 
-def _gain_spread(by_grade: Int64, gains: Float64, tied: Int64) -> Float64:
+def _gain_squares(by_grade: Int64, gains: Float64, tied: Int64) -> Float64:
     """Sum (gain - mean gain)^2 over the items of each group, irrelevant ones included; exactly 0 for equal gains.
 
     `gains` are (n_grade,) or, where they differ by group, (n_grade, n_group).
@@ -137,11 +128,11 @@ def _gain_spread(by_grade: Int64, gains: Float64, tied: Int64) -> Float64:
     for count, gain in zip(counts.T, gains, strict=True):
         mean += count * gain
     mean /= tied
-    spread = np.zeros(len(tied))
+    squares = np.zeros(len(tied))
     for count, gain in zip(counts.T, gains, strict=True):
-        spread += count * (gain - mean) ** 2
-    spread[(counts > 0).sum(axis=1) == 1] = 0.0
-    return spread
+        squares += count * (gain - mean) ** 2
+    squares[(counts > 0).sum(axis=1) == 1] = 0.0
+    return squares
 
 
 def _discounts(profile: TieProfile, measure: Measure) -> tuple[Float64, Float64, Float64]:
@@ -149,8 +140,8 @@ def _discounts(profile: TieProfile, measure: Measure) -> tuple[Float64, Float64,
     furthest = int(last_ranks(profile, measure).max(initial=1023))
     if furthest > 1023:
         last = profile.offsets[np.flatnonzero(np.diff(profile.offsets)) + 1] - 1
-        reach = (profile.closer[last] + profile.tied[last]).max(initial=1023)
-        furthest = int(min(furthest, max(reach, profile.n_relevant.max(initial=0))))
+        end = (profile.closer[last] + profile.tied[last]).max(initial=1023)
+        furthest = int(min(furthest, max(end, profile.n_relevant.max(initial=0))))
     return discount_table(furthest.bit_length())
 
 

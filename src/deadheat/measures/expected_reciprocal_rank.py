@@ -65,7 +65,7 @@ def _chances(profile: TieProfile) -> Float64:
     return np.asarray(exponential(profile.gain_table.astype(np.float64), _HIGHEST, "ERR") / 2**_HIGHEST)
 
 
-def _groups(profile: TieProfile, query: int, cutoff: int, chances: Float64) -> list[_Group]:
+def _groups(profile: TieProfile, query: int, cutoff: int, chances: Float64) -> list[_GainGroup]:
     groups, passed = [], 1.0
     of_query = slice(*profile.offsets[query : query + 2].tolist())
     counts = profile.counts_by_grade[0][of_query]
@@ -73,13 +73,15 @@ def _groups(profile: TieProfile, query: int, cutoff: int, chances: Float64) -> l
     for closer, tied, of_group in zip(*ranks, counts, strict=True):
         if closer >= cutoff:
             break
-        groups.append(_Group(passed, np.repeat(chances, of_group).tolist(), closer, tied, min(tied, cutoff - closer)))
+        groups.append(
+            _GainGroup(passed, np.repeat(chances, of_group).tolist(), closer, tied, min(tied, cutoff - closer))
+        )
         for chance in groups[-1].chances:
             passed *= 1.0 - chance
     return groups
 
 
-class _Group(NamedTuple):
+class _GainGroup(NamedTuple):
     """A tie group, and its part of the sum for a reader who comes to it, over all orders."""
 
     passed: float  # the chance that a reader comes to the group

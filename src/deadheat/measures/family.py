@@ -18,7 +18,10 @@ from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 
 Fill = Callable[[int, int], None]  # fills in the queries from the first number up to the second
+# Whether a name ends in @k; "R" if the cutoff is always the number of relevant items; "recall" if the name ends in a
+# share of them, such as @0.1.
 Cutoff = Literal["never", "may", "must", "R", "recall"]
+# The value for a query with nothing to find, where one is asked for: a recall is 1, a precision 0.
 Kind = Literal["precision", "recall"]
 
 _NO_CUTOFF = 2**62  # beyond every rank
@@ -88,7 +91,7 @@ def not_a_rank_sum(measure: Measure) -> InvalidValueError:
     return InvalidValueError("measure", f"{rule}, but is {measure.name}")
 
 
-class Choice(NamedTuple):
+class Variant(NamedTuple):
     """A value of the parameter in parentheses: the value for a query, and the aliases that stand for it."""
 
     sentence: str
@@ -99,39 +102,24 @@ class Choice(NamedTuple):
 class Family:
     """A row of the catalogue, which defines a family of measures.
 
-    Parameters
-    ----------
-    name : str
-        Without cutoff, such as ``"P"``.
-    cutoff : {"never", "may", "must", "R", "recall"}
-        Whether the name ends in @k; "R" if the cutoff is always the number of relevant items; "recall" if the name ends
-        in a share of them, such as @0.1.
-    kind : {"precision", "recall"}
-        The value for a query with nothing to find, where one is asked for: a recall is 1, a precision 0.
-    forms : ClosedForms
-    sentence : str
-        The value for a query, in terms of R, k and hits.
-    aliases : tuple of str
-        Other spellings, of which the first is shown; case, blanks, hyphens and underscores do not matter.
-    choices : mapping of str to Choice
-        The values of the parameter in parentheses, such as ``"dcg='log2'"``, if the name takes one besides `rel`; the
-        default first, which the name leaves out.
+    The first of the other spellings is shown. If a name takes a parameter besides `rel`, `choices` are its values, such
+    as ``"dcg='log2'"``: the default first, which the name leaves out.
     """
 
-    name: str
+    name: str  # without cutoff, such as "P"
     cutoff: Cutoff
     kind: Kind
     forms: ClosedForms
-    sentence: str
-    aliases: tuple[str, ...]
-    choices: Mapping[str, Choice] = field(default_factory=dict)
+    sentence: str  # the value for a query, in terms of R, k and hits
+    aliases: tuple[str, ...]  # case, blanks, hyphens and underscores do not matter
+    choices: Mapping[str, Variant] = field(default_factory=dict)
 
     @property
     def spellings(self) -> dict[str, str | None]:
         """The keys of all names of the family, each with the choice that it stands for."""
         default = next(iter(self.choices), None)
         spellings = {key(alias): default for alias in (self.name, *self.aliases)}
-        return spellings | {key(alias): choice for choice, of in self.choices.items() for alias in of.aliases}
+        return spellings | {key(alias): name for name, choice in self.choices.items() for alias in choice.aliases}
 
     def measure(self, cutoff: float | None = None, choice: str | None = None, rel: float | None = None) -> Measure:
         """Return the measure of this family with a cutoff, one of the choices, and the least gain that is relevant."""

@@ -11,105 +11,58 @@ probability C(s, m) / C(t, m).
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum
-from deadheat.measures.groups import defined, distinct, filled, in_threads, kernel_arrays, last_ranks, reciprocal_ranks
+from deadheat.measures.groups import (
+    TwoSteps,
+    defined,
+    distinct,
+    filled,
+    in_threads,
+    kernel_arrays,
+    last_ranks,
+    reciprocal_ranks,
+)
 from deadheat.support.arrays import Float64, Int64, pieces
-from deadheat.support.triple import Triple
 
 _MOST_SLOTS = 2**20  # in one call: some tens of milliseconds
 _CLOSED_FORM = 2**14  # slots from which on a sum of 1/rank is a difference of harmonic numbers; a loop is as exact
 
 
-class HitPosition(ClosedForms):
-    """A measure of the rank of the first or last relevant item, which depends on a single tie group.
+@dataclass(frozen=True)
+class HitPosition(TwoSteps):
+    """A function of the rank of the first or last relevant item, by its `value` in `moments`; one tie group decides it.
 
-    Its loop leaves the expected value NaN where lower and upper differ.
+    0 is 1 if the first relevant item is within the cutoff, 1 one over its rank, -1 R over the rank of the last one.
     """
 
-    @property
-    @abstractmethod
-    def value(self) -> int:
-        """The function of a slot whose expectation is taken, by its number in `moments`."""
-
-    @abstractmethod
-    def group(self, profile: TieProfile, query: Int64) -> Int64:
-        """Return the tie group that decides the value of each given query; each must have one."""
-
-    def factor(self, relevant: Int64) -> Int64:
-        """Return the factor of the function of a slot, given the numbers of relevant items."""
-        return np.ones_like(relevant)
-
-    def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:
-        lower, expected, upper = values
-        query = np.flatnonzero(lower < upper)
-        if len(query):
-            mean = moments(*self._slots(profile, measure, query), self.value, threads=threads)
-            mean *= self.factor(profile.n_relevant[query])
-            expected[query] = np.minimum(np.maximum(lower[query], mean), upper[query])
-
-    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """Return the deviation of a function of one order statistic."""
-        values = np.empty((3, profile.n_query))
-        self.loop(profile, measure, values)(0, profile.n_query)
-        query = np.flatnonzero(values[0] < values[2])
-        deviation = np.zeros(profile.n_query)
-        deviation[query] = moments(*self._slots(profile, measure, query), self.value, deviation=True)
-        return defined(profile, self.factor(profile.n_relevant) * deviation)
-
-    def _slots(self, profile: TieProfile, measure: Measure, query: Int64) -> tuple[Int64, Int64, Int64, Int64]:
-        """Return `closer`, `tied`, `tied_relevant` and the slots that count, of the group that decides each query."""
-        group = self.group(profile, query)
-        k, tied = profile.closer[group], profile.tied[group]
-        slots = np.clip(last_ranks(profile, measure)[query] - k, 0, tied)
-        return k, tied, profile.tied_relevant[group], slots
-
-
-@dataclass(frozen=True)
-class FirstHit(HitPosition):
-    """The value 1 or, if `reciprocal`, one over the rank of the first relevant item; 0 if it is beyond the cutoff."""
-
-    reciprocal: bool
+    value: Literal[-1, 0, 1]
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        groups, limit, reciprocal = kernel_arrays(profile), measure.limit, self.reciprocal
+        groups, limit, reciprocal = kernel_arrays(profile), measure.limit, self.value == 1
+        if self.value < 0:
+            return lambda first, last: _core.inverse_penalties((first, last), groups, out)
         return lambda first, last: _core.first_hits((first, last), groups, limit, reciprocal, out)
 
-    def group(self, profile: TieProfile, query: Int64) -> Int64:
-        return profile.offsets[query]
-
-    @property
-    def value(self) -> int:
-        return int(self.reciprocal)
+    def tied(self, profile: TieProfile, measure: Measure, query: Int64, deviation: bool, threads: int) -> Float64:
+        """Return the mean, or deviation, of a function of one order statistic."""
+        group = profile.offsets[query] if self.value >= 0 else profile.offsets[query + 1] - 1
+        k, tied = profile.closer[group], profile.tied[group]
+        slots = np.clip(last_ranks(profile, measure)[query] - k, 0, tied)
+        values = moments(k, tied, profile.tied_relevant[group], slots, self.value, deviation=deviation, threads=threads)
+        return values if self.value >= 0 else values * profile.n_relevant[query]
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
-        discount = reciprocal_ranks(n) if self.reciprocal else np.ones(n + 1)
+        discount = reciprocal_ranks(n) if self.value else np.ones(n + 1)
+        if self.value < 0:
+            return RankSum(Counted.LAST, discount, relevant.astype(np.float64))
         return RankSum(Counted.FIRST, discount, np.ones(len(relevant)))
-
-
-class LastHit(HitPosition):
-    """The number of relevant items, R, over the rank of the last one."""
-
-    value = -1
-
-    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        groups = kernel_arrays(profile)
-        return lambda first, last: _core.inverse_penalties((first, last), groups, out)
-
-    def group(self, profile: TieProfile, query: Int64) -> Int64:
-        return profile.offsets[query + 1] - 1
-
-    def factor(self, relevant: Int64) -> Int64:
-        return relevant
-
-    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
-        return RankSum(Counted.LAST, reciprocal_ranks(n), relevant.astype(np.float64))
 
 
 class AllHits(ClosedForms):
@@ -117,8 +70,7 @@ class AllHits(ClosedForms):
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         slots, m, tied = self._last_groups(profile, measure)
-        surely, perhaps = ((slots >= each).astype(np.float64) for each in (tied, m))
-        return filled(Triple(*(defined(profile, each) for each in (surely, _chances(slots, m, tied), perhaps))), out)
+        return filled(profile, (slots >= tied, _chances(slots, m, tied), slots >= m), out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         chances = _chances(*self._last_groups(profile, measure))
@@ -132,14 +84,14 @@ class AllHits(ClosedForms):
 
         A query that did not retrieve all of its relevant items has no slot.
         """
-        found = np.tile([[0], [1], [1]], profile.n_query)
+        last = np.tile([[0], [1], [1]], profile.n_query)
         query = np.flatnonzero(np.diff(profile.offsets))
         group = profile.offsets[query + 1] - 1
         m, tied = profile.tied_relevant[group], profile.tied[group]
         slots = np.clip(measure.limit - profile.closer[group], 0, tied)
         slots[profile.closer_relevant[group] + m < profile.n_relevant[query]] = 0
-        found[:, query] = slots, m, tied
-        return found
+        last[:, query] = slots, m, tied
+        return last
 
 
 def _chances(slots: Int64, m: Int64, tied: Int64) -> Float64:
@@ -189,6 +141,6 @@ def moments(
 def reciprocal_moments(closer: Int64, size: Int64, slots: Int64) -> Float64:
     """Return mean and variance, (2, n), of one over the rank of one item among `size`, taken as 0 beyond `slots`."""
     moments = np.empty((2, len(closer)))
-    whole = (np.ascontiguousarray(each, dtype=np.int64) for each in (closer, size, slots))
+    whole = (np.ascontiguousarray(array, dtype=np.int64) for array in (closer, size, slots))
     _core.reciprocal_moments(*whole, moments[0], moments[1])  # type: ignore[call-arg,arg-type]
     return moments

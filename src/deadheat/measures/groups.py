@@ -1,15 +1,16 @@
-"""Helpers of the closed forms: parts of tie profiles, sums over them, and loops in threads."""
+"""Helpers of the closed forms: parts of tie profiles, sums over them, loops in threads, and forms with two steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import Fill, Measure
+from deadheat.measures.family import ClosedForms, Fill, Measure
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.progress import Workers
 from deadheat.support.triple import Triple
@@ -70,12 +71,12 @@ def distinct(*keys: Int64) -> tuple[Int64, Int64]:
     return order[new], number
 
 
-def filled(values: Triple[Float64], out: Float64) -> Fill:
-    """Return a loop that copies values which are known already."""
+def filled(profile: TieProfile, values: Iterable[NDArray[Any]], out: Float64) -> Fill:
+    """Return a loop that copies values of all queries; NaN where a query has no relevant item."""
+    known = np.array([defined(profile, row) for row in values])
 
     def fill(first: int, last: int) -> None:
-        for row, each in zip(out, values, strict=True):
-            row[first:last] = each[first:last]
+        out[:, first:last] = known[:, first:last]
 
     return fill
 
@@ -89,6 +90,28 @@ def reciprocal_ranks(n: int) -> Float64:
     """Return one over each rank from 0 to n, and 0 for rank 0."""
     ranks = np.arange(n + 1, dtype=np.float64)
     return np.divide(1.0, ranks, out=np.zeros(n + 1), where=ranks > 0)
+
+
+class TwoSteps(ClosedForms):
+    """Closed forms whose loop leaves the expected value NaN where lower and upper differ, for `tied` to compute."""
+
+    @abstractmethod
+    def tied(self, profile: TieProfile, measure: Measure, query: Int64, deviation: bool, threads: int) -> Float64:
+        """Return the expected values, or deviations, of the given queries."""
+
+    def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:
+        query = np.flatnonzero(values.lower < values.upper)
+        if len(query):
+            mean = self.tied(profile, measure, query, False, threads)
+            values.expected[query] = np.clip(mean, values.lower[query], values.upper[query])
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        values, deviation = np.empty((3, profile.n_query)), np.zeros(profile.n_query)
+        self.loop(profile, measure, values)(0, profile.n_query)
+        query = np.flatnonzero(values[0] < values[2])
+        if len(query):
+            deviation[query] = self.tied(profile, measure, query, True, 1)
+        return defined(profile, deviation)
 
 
 def in_threads(work: Callable[[int, int], object], ranges: list[tuple[int, int]], threads: int) -> None:

@@ -15,7 +15,7 @@ most cases; trec_eval 10 starts at the r R-th, rounded to the nearest, and so do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,10 +23,9 @@ import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import Fill, Measure, NoRankSum
-from deadheat.measures.groups import defined, filled
+from deadheat.measures.groups import TwoSteps, filled
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
-from deadheat.support.triple import Triple
 
 RECALLS = tuple(i / 10 for i in range(11))  # of the mean over 11
 
@@ -51,7 +50,7 @@ def nearest(recall: float, relevant: Int64) -> Int64:
 
 
 @dataclass(frozen=True)
-class Interpolated(NoRankSum):
+class Interpolated(TwoSteps, NoRankSum):
     """The best precision from a recall on: its mean over `recalls`, or at the recall in the measure's name."""
 
     start: Start
@@ -61,38 +60,26 @@ class Interpolated(NoRankSum):
         firsts = self._firsts(profile, measure)
         lower, upper = ([_best(profile, first, worst) for first in firsts] for worst in (True, False))
         expected = [np.where(low == high, low, np.nan) for low, high in zip(lower, upper, strict=True)]
-        values = (defined(profile, _mean(each)) for each in (lower, expected, upper))
-        return filled(Triple(*values), out)
+        return filled(profile, [_mean(values) for values in (lower, expected, upper)], out)
 
-    def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:
-        for query, each in self._tied(profile, measure, values):
-            mean = _mean([np.array(moments(*of)[0]) for of in each])
-            values.expected[query] = np.clip(mean, values.lower[query], values.upper[query])
-
-    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """Return the deviation for one recall, from the same distribution; NaN for several, which are dependent."""
-        values = np.empty((3, profile.n_query))
-        self.loop(profile, measure, values)(0, profile.n_query)
-        deviation = defined(profile, np.zeros(profile.n_query))
-        for query, each in self._tied(profile, measure, Triple(*values)):
-            deviation[query] = np.sqrt(moments(*each[0])[1]) if len(each) == 1 else np.nan
-        return deviation
+    def tied(self, profile: TieProfile, measure: Measure, query: Int64, deviation: bool, threads: int) -> Float64:
+        """Return the mean, or the deviation for one recall; NaN for that of several, which are dependent."""
+        firsts = [np.maximum(first[query], 1).tolist() for first in self._firsts(profile, measure)]
+        if deviation and len(firsts) > 1:
+            return np.full(len(query), np.nan)
+        rows = np.column_stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant])
+        values = np.empty(len(query))
+        for i, (number, *starts) in enumerate(zip(query.tolist(), *firsts, strict=True)):
+            groups = list(map(tuple, rows[profile.offsets[number] : profile.offsets[number + 1]].tolist()))
+            parts = [(tuple(group for group in groups if group[1] + group[3] >= first), first) for first in starts]
+            of_starts = [np.array(moments(*part)) for part in parts]
+            values[i] = np.sqrt(of_starts[0][1]) if deviation else _mean(of_starts)[0]
+        return values
 
     def _firsts(self, profile: TieProfile, measure: Measure) -> list[Int64]:
         """Return, for each recall, the number of the first relevant item of each query whose precision counts."""
         recalls = (measure.cutoff or 0.0,) if self.recalls is None else self.recalls
         return [self.start(recall, profile.n_relevant) for recall in recalls]
-
-    def _tied(
-        self, profile: TieProfile, measure: Measure, values: Triple[Float64]
-    ) -> Iterator[tuple[int, list[tuple[Groups, int]]]]:
-        """Yield the queries that ties affect, each with the groups that count and the first item for each recall."""
-        firsts = self._firsts(profile, measure)
-        rows = np.column_stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant])
-        for query in np.flatnonzero(values.lower < values.upper).tolist():
-            groups = list(map(tuple, rows[profile.offsets[query] : profile.offsets[query + 1]].tolist()))
-            starts = [max(1, int(first[query])) for first in firsts]
-            yield query, [(tuple(group for group in groups if group[1] + group[3] >= first), first) for first in starts]
 
 
 def _best(profile: TieProfile, first: Int64, worst: bool) -> Float64:
@@ -139,18 +126,18 @@ def moments(groups: Groups, first: int) -> tuple[float, float]:
 
 def _precisions(mixed: list[Group], first: int, worst: tuple[int, int], most: int) -> tuple[Int64, Int64] | None:
     """Return hits and ranks of the worst precision and of all possible ones above it, ascending; None if too many."""
-    found = {worst[0] / worst[1]: worst}
-    if len(found) > most:
+    ratios = {worst[0] / worst[1]: worst}
+    if len(ratios) > most:
         return None
     for k, n, tied, m in mixed:
         for hit in range(max(1, first - n), m + 1):
             for rank in range(k + hit, k + tied - m + hit + 1):
                 if (n + hit) / rank <= worst[0] / worst[1]:
                     break
-                found[(n + hit) / rank] = (n + hit, rank)
-            if len(found) > most:
+                ratios[(n + hit) / rank] = (n + hit, rank)
+            if len(ratios) > most:
                 return None
-    over, under = np.array([found[value] for value in sorted(found)], dtype=np.int64).T
+    over, under = np.array([ratios[value] for value in sorted(ratios)], dtype=np.int64).T
     return over, under
 
 

@@ -21,7 +21,7 @@ from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
 from deadheat.measures.expected_reciprocal_rank import ExpectedReciprocalRank
 from deadheat.measures.family import Family, Measure, key
-from deadheat.measures.first_last_hit import AllHits, FirstHit, LastHit
+from deadheat.measures.first_last_hit import AllHits, HitPosition
 from deadheat.measures.interpolated import RECALLS, Interpolated, nearest, reached
 from deadheat.measures.rank_discount import PERSISTENCE, RankBiasedPrecision
 from deadheat.support import checks
@@ -32,50 +32,41 @@ DEFAULT_MEASURES: tuple[str, ...] = ("mAP", "MAP@R", "R-Precision", "Hit@1", "Hi
 FAMILIES = [
     Family("mAP", "may", "precision", AveragePrecision(),
            "precision at the rank of each relevant item (up to k only), summed, over R",
-           ("AP", "average precision", "mean average precision", "map cut"),
-           choices=OVER),
+           ("AP", "average precision", "mean average precision", "map cut"), choices=OVER),
     Family("MAP@R", "R", "precision", AveragePrecision(),
            "the same with k = R",
            ("AP@R", "MAPR", "MAP at R", "average precision at R", "mean average precision at R")),
     Family("R-Precision", "R", "precision", Hits(factor=1.0, size=0.0, share=1.0),
-           "hits / R with k = R",
-           ("Rprec", "precision at R", "precision@R", "P@R")),
+           "hits / R with k = R", ("Rprec", "precision at R", "precision@R", "P@R")),
     Family("P", "must", "precision", Hits(factor=1.0, size=1.0, share=0.0),
-           "hits / k, also where fewer than k items are ranked",
-           ("precision", "prec")),
+           "hits / k, also where fewer than k items are ranked", ("precision", "prec")),
     Family("Recall", "must", "recall", Hits(factor=1.0, size=0.0, share=1.0),
-           "hits / R, as in information retrieval",
-           ("R",),
-           choices=RECALL_OVER),
-    Family("Hit", "must", "recall", FirstHit(reciprocal=False),
+           "hits / R, as in information retrieval", ("R",), choices=RECALL_OVER),
+    Family("Hit", "must", "recall", HitPosition(0),
            "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k",
            ("Success", "CMC", "hits", "hit rate", "hit ratio", "HR", "rank", "accuracy", "recall any")),
     Family("All", "must", "recall", AllHits(),
            "1 if all relevant items are among the first k, else 0",
            ("all recall", "recall all", "full recall", "full support", "all evidence", "complete recall")),
-    Family("MRR", "may", "precision", FirstHit(reciprocal=True),
+    Family("MRR", "may", "precision", HitPosition(1),
            "1 over the rank of the first relevant item, 0 if that is beyond k",
            ("RR", "recip rank", "reciprocal rank", "mean reciprocal rank")),
     Family("nDCG", "may", "precision", DiscountedGain(),
            "gains over log2(rank + 1), summed, over the same for the best order",
-           ("normalized DCG", "normalised DCG", "normalized discounted cumulative gain", "ndcg cut"),
-           choices=GAINS),
+           ("normalized DCG", "normalised DCG", "normalized discounted cumulative gain", "ndcg cut"), choices=GAINS),
     Family("ERR", "must", "precision", ExpectedReciprocalRank(),
            "chance to stop at a rank, (2^grade - 1) / 16 for a reader who comes there, over the rank, summed",
            ("expected reciprocal rank",)),
     Family("F1", "must", "precision", Hits(factor=2.0, size=1.0, share=1.0),
-           "2 hits / (k + R), the harmonic mean of P@k and Recall@k",
-           ("F1-score",)),
+           "2 hits / (k + R), the harmonic mean of P@k and Recall@k", ("F1-score",)),
     Family("RBP", "may", "precision", RankBiasedPrecision(),
-           "(1 - p) p^(rank - 1) over the relevant items, summed; p = 0.8",
-           ("rank-biased precision",),
+           "(1 - p) p^(rank - 1) over the relevant items, summed; p = 0.8", ("rank-biased precision",),
            choices=PERSISTENCE),
     Family("AUC", "never", "precision", Area(),
            "share of (relevant, irrelevant) pairs with the relevant item in front",
            ("ROC AUC", "AUC ROC", "AUROC", "ROC AUC score")),
-    Family("mINP", "never", "precision", LastHit(),
-           "R over the rank of the last relevant item, 0 if one was not retrieved",
-           ("INP",)),
+    Family("mINP", "never", "precision", HitPosition(-1),
+           "R over the rank of the last relevant item, 0 if one was not retrieved", ("INP",)),
     Family("bpref", "never", "precision", Preferences(),
            "mean over relevant items of 1 - min(x, R) / min(N, R): x of the N judged irrelevant items in front",
            ("binary preference",)),
@@ -83,26 +74,20 @@ FAMILIES = [
            "best precision at a relevant item from recall r on: from the r R-th, rounded up",
            ("interpolated precision",)),
     Family("iprec_at_recall", "recall", "precision", Interpolated(nearest),
-           "the same as trec_eval 10 has it: from the r R-th, rounded to the nearest",
-           ()),
+           "the same as trec_eval 10 has it: from the r R-th, rounded to the nearest", ()),
     Family("11pt_avg", "never", "precision", Interpolated(nearest, RECALLS),
-           "mean of iprec_at_recall@0, @0.1, ..., @1",
-           ("11pt",)),
+           "mean of iprec_at_recall@0, @0.1, ..., @1", ("11pt",)),
     Family("SetP", "never", "precision", SetCounts(lambda h: h, lambda n, r: n),
-           "share of the ranked items that is relevant; no order changes it, nor the next four",
-           ("set precision",)),
+           "share of the ranked items that is relevant; no order changes it, nor the next four", ("set precision",)),
     Family("SetR", "never", "recall", SetCounts(lambda h: h, lambda n, r: r),
-           "share of the relevant items that is ranked",
-           ("set recall",)),
+           "share of the relevant items that is ranked", ("set recall",)),
     Family("SetRelP", "never", "precision", SetCounts(lambda h: h, np.minimum),
            "relevant items that are ranked, over the lesser of ranked and R",
            ("set relative P", "set relative precision")),
     Family("SetAP", "never", "precision", SetCounts(lambda h: h * h, lambda n, r: n * r),
-           "SetP times SetR",
-           ("set map", "set average precision")),
+           "SetP times SetR", ("set map", "set average precision")),
     Family("SetF", "never", "precision", SetCounts(lambda h: 2.0 * h, lambda n, r: n + r),
-           "harmonic mean of SetP and SetR",
-           ("set F1",)),
+           "harmonic mean of SetP and SetR", ("set F1",)),
 ]  # fmt: skip
 
 SPELLINGS = {spelling: (row, choice) for row in FAMILIES for spelling, choice in row.spellings.items()}
@@ -127,30 +112,6 @@ NOT_HERE = {  # measures of other programs, and what to do instead
     "unj": "counts documents without a judgement and is not computed",
     "numnonreljudgedret": "counts documents by their judgement and is not computed",
 }  # fmt: skip
-
-
-_OWN = len(FAMILIES)  # rows from here on have been registered
-
-
-def add(row: Family) -> None:
-    """Add a row to the catalogue; `MeasureNameError` where one of its names is taken."""
-    taken = next((spelling for spelling in row.spellings if spelling in SPELLINGS), None)
-    if taken is not None:
-        rule = f"{row.name!r} must be a name of its own, but {taken!r} is {SPELLINGS[taken][0].name}"
-        raise MeasureNameError("name", rule)
-    FAMILIES.append(row)
-    SPELLINGS.update({spelling: (row, choice) for spelling, choice in row.spellings.items()})
-
-
-def remove(name: str) -> None:
-    """Remove a row that was added to the catalogue; `MeasureNameError` for any other name."""
-    checks.text(name, "name")
-    row = next((row for row in FAMILIES[_OWN:] if row.name == name), None)
-    if row is None:
-        raise MeasureNameError("name", f"{checks.shown(name)} must be the name of a measure that was registered")
-    FAMILIES.remove(row)
-    for spelling in row.spellings:
-        del SPELLINGS[spelling]
 
 
 def find(name: str) -> tuple[Family, str | None] | None:
@@ -221,17 +182,6 @@ def parse(name: str) -> Measure:
         ``Recall@k`` is the share of the relevant items among the first k; what metric learning calls Recall@K is
         ``Hit@k``.
 
-    Returns
-    -------
-    Measure
-
-    Raises
-    ------
-    InvalidTypeError
-        If `name` is not a string.
-    MeasureNameError
-        If there is no such measure, or if k is missing, superfluous, or not a positive integer.
-
     Examples
     --------
     >>> parse("success@5").name
@@ -246,8 +196,8 @@ def parse(name: str) -> Measure:
         rule = f"must be given by its name, such as 'mAP' or 'P@10', but got {checks.shown(name)}"
         raise InvalidTypeError("a measure", rule)
     if len(name) > _LONGEST:
-        came = f"{checks.shown(name)} has {len(name)}"
-        raise MeasureNameError("measures", f"a measure's name must have at most {_LONGEST} characters, but {came}")
+        rule = f"a measure's name must have at most {_LONGEST} characters, but {checks.shown(name)} has {len(name)}"
+        raise MeasureNameError("measures", rule)
     text, parameter = _split_parameter(name)
     base, cutoff = _split_cutoff(text)
     _refuse_bounds(name, base, cutoff, parameter)
@@ -278,11 +228,6 @@ def parse_all(
         The cutoff of all of them, whose names then have none.
     rel : int or float, optional
         The least gain that is relevant, for names that give none.
-
-    Raises
-    ------
-    InvalidValueError, InvalidTypeError
-        If there is none, or one that `parse` refuses; if `top_k` is given with a name that has a cutoff.
 
     Examples
     --------
@@ -320,8 +265,8 @@ def _at(name: str, top_k: int) -> str:
     if not isinstance(name, str):
         return name
     if _split_cutoff(_split_parameter(name)[0])[1] is not None:
-        came = f"is {top_k} with {name.strip()!r}"
-        raise InvalidValueError("top_k", f"must be left out where a name has a cutoff, but {came}")
+        rule = f"must be left out where a name has a cutoff, but is {top_k} with {name.strip()!r}"
+        raise InvalidValueError("top_k", rule)
     return f"{name.strip()}@{top_k}"
 
 
@@ -364,23 +309,21 @@ def _parameters(row: Family, text: str, name: str, of_alias: str | None) -> tupl
 
     An alias that stands for another choice than the default takes none but its own.
     """
-    given: dict[str, str] = {}
-    rel: float | None = None
+    choices: list[str] = []
+    levels: list[float] = []
     for part in text.split(","):
         match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w.+-]*)\2\s*""", part)
-        if match is None or match[1] in given or (match[1] == "rel" and rel is not None):
+        word, quote, given = match.groups() if match else ("", "", "")
+        known = {f"{word}='{given}'", f"{word}={level(given)}"} & row.choices.keys()  # of words, and of numbers
+        if known and of_alias in (*known, next(iter(row.choices))):
+            choices += known
+        elif word == "rel" and not (quote or row.forms.graded) and (least := level(given)) is not None:
+            levels.append(least)
+        else:
             raise _wrong_parameter(row, name)
-        choices = f"{match[1]}='{match[3]}'", f"{match[1]}={level(match[3])}"  # of words, and of numbers
-        choice = next((each for each in choices if each in row.choices), None)
-        if choice is not None and of_alias in (choice, next(iter(row.choices))):
-            given[match[1]] = choice
-        elif match[1] == "rel" and not match[2] and not row.forms.graded:
-            rel = level(match[3])
-        if not (match[1] in given or (match[1] == "rel" and rel is not None)):
-            raise _wrong_parameter(row, name)
-    if len(given) > 1:
+    if len(choices) > 1 or len(levels) > 1:
         raise _wrong_parameter(row, name)
-    return next(iter(given.values()), of_alias), rel
+    return choices[0] if choices else of_alias, levels[0] if levels else None
 
 
 _LEVEL = re.compile(r"([0-9]{1,400}|(?=\.?[0-9])[0-9]*\.?[0-9]*(e[+-]?[0-9]{1,3})?)", re.IGNORECASE)

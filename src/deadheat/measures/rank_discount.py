@@ -13,18 +13,17 @@ from typing import Literal
 import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import Choice, ClosedForms, Counted, Fill, Measure, RankSum
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant
 from deadheat.measures.groups import defined, distinct, filled, groups_within, last_ranks, sum_by_query
 from deadheat.support.arrays import Float64, Int64
-from deadheat.support.triple import Triple
 
 Over = Literal["nothing", "relevant", "best"]
 
 # The persistence p of rank-biased precision: the chance that a reader goes on to the next item.
 PERSISTENCE = {
-    "p=0.8": Choice("(1 - p) p^(rank - 1) over the relevant items, summed; p = 0.8"),
-    "p=0.5": Choice("the same of an impatient reader"),
-    "p=0.95": Choice("the same of a patient reader"),
+    "p=0.8": Variant("(1 - p) p^(rank - 1) over the relevant items, summed; p = 0.8"),
+    "p=0.5": Variant("the same of an impatient reader"),
+    "p=0.95": Variant("the same of a patient reader"),
 }
 
 
@@ -53,31 +52,31 @@ class RankDiscount(ClosedForms):
 
         low, high = between(closer + tied - m, closer + tied), between(closer, closer + m)
         sums = low, np.clip(between(closer, closer + tied) * m / tied, low, high), high
-        every, scale = np.arange(profile.n_group), self._scale(profile.n_relevant, measure, table)
-        values = [defined(profile, sum_by_query(profile, every, each) * scale) for each in sums]
-        return filled(Triple(*values), out)
+        every, scale = np.arange(profile.n_group), self._scale(profile.n_relevant, table)
+        return filled(profile, [sum_by_query(profile, every, of_groups) * scale for of_groups in sums], out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """Return the deviation of a linear rank statistic, from the spread of the discounts of each group's slots."""
+        """Return the deviation of a linear rank statistic, from the discounts of the slots of each group."""
         discounts = self.discounts(self._n_discount(profile, measure), measure)
         group, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
         k, tied, m = profile.closer[group], profile.tied[group], profile.tied_relevant[group]
         one, number = distinct(slots, tied, k)
-        spread = np.empty(len(one))
-        for place, (first, n, size) in enumerate(zip(k[one], slots[one], tied[one], strict=True)):
+        squares = np.empty(len(one))
+        for i, (first, n, size) in enumerate(zip(k[one], slots[one], tied[one], strict=True)):
             values = discounts[first : first + n]  # all others of the group are 0
             mean = values.sum() / size
-            spread[place] = np.square(values - mean).sum() + (size - len(values)) * mean**2
-        variance = spread[number] * (m * (tied - m) / (tied * (tied - 1.0)))
+            squares[i] = np.square(values - mean).sum() + (size - len(values)) * mean**2
+        variance = squares[number] * (m * (tied - m) / (tied * (tied - 1.0)))
         table = np.concatenate([[0.0], np.cumsum(discounts)])
-        scale = self._scale(profile.n_relevant, measure, table)
-        return defined(profile, np.sqrt(sum_by_query(profile, group, variance)) * scale)
+        return defined(
+            profile, np.sqrt(sum_by_query(profile, group, variance)) * self._scale(profile.n_relevant, table)
+        )
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         discount = np.concatenate([[0.0], self.discounts(n, measure)])
-        return RankSum(Counted.ONE, discount, self._scale(relevant, measure, np.cumsum(discount)))
+        return RankSum(Counted.ONE, discount, self._scale(relevant, np.cumsum(discount)))
 
-    def _scale(self, relevant: Int64, measure: Measure, table: Float64) -> Float64:
+    def _scale(self, relevant: Int64, table: Float64) -> Float64:
         """Return one over the divisor of the sum, (n_query,); `table` has the running sums of the discounts."""
         if self.over == "nothing":
             return np.ones(len(relevant))

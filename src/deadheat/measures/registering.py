@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.measures import names
 from deadheat.measures.family import Family, Measure, key
+from deadheat.measures.names import FAMILIES, SPELLINGS, MeasureNameError
 from deadheat.measures.rank_discount import Over, RankDiscount
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
 
 Discount = Callable[[NDArray[np.float64]], ArrayLike]
+_BUILT_IN = len(FAMILIES)  # rows from here on have been registered
 
 
 class GivenDiscount(RankDiscount):
@@ -103,10 +104,21 @@ def register(
     if not all(map(key, others)):
         raise InvalidValueError("aliases", "must not be empty")
     row = Family(name, "may", "precision", forms, checks.text(sentence, "sentence") if sentence else name, others)
-    names.add(row)
+    taken = next((spelling for spelling in row.spellings if spelling in SPELLINGS), None)
+    if taken is not None:
+        rule = f"{name!r} must be a name of its own, but {taken!r} is {SPELLINGS[taken][0].name}"
+        raise MeasureNameError("name", rule)
+    FAMILIES.append(row)
+    SPELLINGS.update({spelling: (row, choice) for spelling, choice in row.spellings.items()})
     return row
 
 
 def unregister(name: str) -> None:
     """Remove a registered measure from the catalogue."""
-    names.remove(name)
+    checks.text(name, "name")
+    row = next((row for row in FAMILIES[_BUILT_IN:] if row.name == name), None)
+    if row is None:
+        raise MeasureNameError("name", f"{checks.shown(name)} must be the name of a measure that was registered")
+    FAMILIES.remove(row)
+    for spelling in row.spellings:
+        del SPELLINGS[spelling]

@@ -46,11 +46,6 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
     Triple of arrays
         Three float64 arrays of shape (n_query,), fractions in [0, 1].
 
-    Raises
-    ------
-    InvalidValueError, InvalidTypeError
-        If `measure` is a name that `parse` refuses, or a grade is too large for an exponential gain.
-
     Notes
     -----
     Ties: lower has the relevant items last in each tie group (ascending gains), upper has them first, and expected is
@@ -105,11 +100,10 @@ def _fill(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float6
     fills = [measure.row.forms.loop(profile, measure, values) for measure, values in zip(measures, out, strict=True)]
     in_threads(lambda first, last: [fill(first, last) for fill in fills], ranges_of_queries(profile, threads), threads)
     for measure, values in zip(measures, out, strict=True):
-        lower, expected, upper = values
         if profile.bounds_only:
-            expected[:] = np.nan
+            values[1] = np.nan
         else:
-            measure.row.forms.complete(profile, measure, Triple(lower, expected, upper), threads)
+            measure.row.forms.complete(profile, measure, Triple(*values), threads)
     if profile.n_ordered is not None:
         _forget_expected(profile, measures, out, threads)
 
@@ -142,9 +136,7 @@ def _rest_counts(profile: TieProfile, measure: Measure) -> Bool:
     by_grade = profile.counts_by_grade[0] if measure.row.forms.graded else profile.tied_relevant[:, None]
     within = profile.closer < last_ranks(profile, measure)[profile.query_of_group]
     differ = profile.is_cut & within & (by_grade != profile.tied[:, None]).all(axis=1)
-    counts = np.zeros(profile.n_query, dtype=np.bool_)
-    counts[profile.query_of_group[differ]] = True
-    return counts
+    return np.bincount(profile.query_of_group[differ], minlength=profile.n_query) > 0
 
 
 @plain_floats
@@ -166,11 +158,6 @@ def std(profile: TieProfile, measure: Measure | str) -> Float64:
     -------
     float64 array of shape (n_query,)
         Not negative; at most 1/2.
-
-    Raises
-    ------
-    InvalidValueError, InvalidTypeError
-        As `per_query`.
 
     Notes
     -----

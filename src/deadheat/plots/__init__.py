@@ -31,15 +31,8 @@ from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
 
 if TYPE_CHECKING:
-    from deadheat.plots.confidences import (
-        credible_recall,
-        error_reject,
-        reliability,
-        risk_coverage,
-    )
-    from deadheat.plots.grouped import (
-        group_values,
-    )
+    from deadheat.plots.confidences import credible_recall, error_reject, reliability, risk_coverage
+    from deadheat.plots.grouped import group_values
     from deadheat.plots.precisions import format_changes, measure_against_bytes
     from deadheat.plots.reports import (
         bounds,
@@ -54,20 +47,13 @@ if TYPE_CHECKING:
         recall_at_k,
         roc,
     )
-    from deadheat.plots.ties import (
-        collision_image,
-        collision_legend,
-        order_ranges,
-        tie_sizes,
-    )
+    from deadheat.plots.ties import collision_image, collision_legend, order_ranges, tie_sizes
 
 __all__ = [
     "bounds", "caterpillar", "cmc", "collision_image", "collision_legend", "credible_recall", "differences",
-    "error_reject", "format_changes", "group_values", "hash_lookup",
-    "mean_intervals", "measure_against_bytes",
-    "order_ranges", "per_class", "precision_at_k", "precision_recall",
-    "recall_at_k", "reliability", "risk_coverage", "roc",
-    "tie_sizes",
+    "error_reject", "format_changes", "group_values", "hash_lookup", "mean_intervals", "measure_against_bytes",
+    "order_ranges", "per_class", "precision_at_k", "precision_recall", "recall_at_k", "reliability", "risk_coverage",
+    "roc", "tie_sizes",
 ]  # fmt: skip
 
 _MODULES = ("confidences", "grouped", "precisions", "reports", "ties")

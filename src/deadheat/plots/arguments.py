@@ -49,13 +49,13 @@ def several(values: Any, kind: type[T], name: str, alone: str = "") -> dict[str,
         raise InvalidValueError(name, f"must hold at least one {name.removesuffix('s')}, but is empty")
     for key, value in values.items():
         if not isinstance(value, kind):
-            came = f"{checks.shown(key)} is of type {type(value).__name__}"
-            raise InvalidTypeError(name, f"must map names to type {kind.__name__}, but {came}")
+            given = f"{checks.shown(key)} is of type {type(value).__name__}"
+            raise InvalidTypeError(name, f"must map names to type {kind.__name__}, but {given}")
     return {drawable(key): value for key, value in values.items()}
 
 
-def drawable(name: Any) -> str:
-    """Return a name as text with characters that no font has escaped, but with its line breaks.
+def drawable(value: Any) -> str:
+    """Return a value as text with characters that no font has escaped, but with its line breaks.
 
     Examples
     --------
@@ -63,9 +63,9 @@ def drawable(name: Any) -> str:
     ('caf\\\\udce9', '3')
     """
     try:
-        text = str(name)
+        text = str(value)
     except Exception:  # of an object of somebody else
-        text = checks.shown(name)
+        text = checks.shown(value)
     return "\n".join(map(printable, text.split("\n")))
 
 
@@ -82,11 +82,11 @@ def cutoffs(k: Any, n_step: int) -> list[int]:
             given = list(islice(k, _MOST_CUTOFFS + 1))
         except Exception as error:  # of an iterator of somebody else
             raise InvalidTypeError("k", f"must be cutoffs, but is {checks.shown(k)}") from error
-        each = [checks.positive_integer(one, "k") for one in given]
-        if not 0 < len(each) <= _MOST_CUTOFFS:
-            came = "none" if not each else "more"
-            raise InvalidValueError("k", f"must hold from 1 to {_MOST_CUTOFFS} cutoffs, but holds {came}")
-        return sorted(set(each))
+        item = [checks.positive_integer(one, "k") for one in given]
+        if not 0 < len(item) <= _MOST_CUTOFFS:
+            shown = "none" if not item else "more"
+            raise InvalidValueError("k", f"must hold from 1 to {_MOST_CUTOFFS} cutoffs, but holds {shown}")
+        return sorted(set(item))
     most = checks.positive_integer(k, "k", 2**53)
     step = next(
         factor * 10**power for power in range(20) for factor in (1, 2, 5) if factor * 10**power * n_step >= most

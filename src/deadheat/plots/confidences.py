@@ -123,10 +123,7 @@ def reliability(
     filled = calibration.count > 0
     x, (lower, expected, upper) = calibration.confidence[filled], (array[filled] for array in calibration.right)
     middle = np.where(np.isnan(expected), (lower + upper) / 2, expected)
-    open_bins = lower < upper
-    if open_bins.any():
-        ends = lower[open_bins], upper[open_bins]
-        ax.vlines(x[open_bins], *ends, color=colour, linewidth=2, label=style.TIES)
+    style.tie_lines(ax.vlines, x, lower, upper, color=colour, linewidth=2)
     ax.plot(x, middle, color=colour, linewidth=1.2)
     counts, largest = calibration.count[filled], int(calibration.count.max(initial=1))
     size = 14 + 160 * counts / largest
@@ -137,7 +134,7 @@ def reliability(
 
 
 def credible_recall(
-    found: CredibleRecall,
+    result: CredibleRecall,
     *,
     ax: Axes | None = None,
     label: str = "relevant",
@@ -151,7 +148,7 @@ def credible_recall(
 
     Parameters
     ----------
-    found : CredibleRecall
+    result : CredibleRecall
     label : str
         In the legend. The line is the expected share, or the upper bound where there is none; the band goes from lower
         to upper, which ties at the ends of regions decide.
@@ -164,25 +161,25 @@ def credible_recall(
     Examples
     --------
     >>> import deadheat as dh
-    >>> found = dh.confidence.credible_recall([[3, 1]], [[4, 3, 2, 0]], [[1, 0]], masses=[0.25, 0.5, 0.9])
-    >>> ax = dh.plots.credible_recall(found)
+    >>> result = dh.confidence.credible_recall([[3, 1]], [[4, 3, 2, 0]], [[1, 0]], masses=[0.25, 0.5, 0.9])
+    >>> ax = dh.plots.credible_recall(result)
     >>> ax.get_legend_handles_labels()[1]
     ['as draws', 'relevant', 'lower to upper: ties', 'relevant: others']
     """
-    arguments.one(found, CredibleRecall, "found")
+    arguments.one(result, CredibleRecall, "result")
     label = arguments.drawable(checks.text(label, "label"))
     others, legend = checks.flag(others, "others"), checks.flag(legend, "legend")
     drawn = style.marked_line(checks.whole_number(number, "number"))
     ax = _square(ax, "mass of the region (%)", "items inside (%)")
     if not any(line.get_label() == _DIAGONAL for line in ax.get_lines()):
         ax.plot([0, 1], [0, 1], color=style.GREY, linewidth=1.0, label=_DIAGONAL)
-    lower, expected, upper = found.relevant
+    lower, expected, upper = result.relevant
     middle = np.where(np.isnan(expected), upper, expected)
-    ax.plot(found.masses, middle, markersize=4, linewidth=1.6, label=label, **drawn)
-    style.band(ax, found.masses, lower, upper, drawn["color"])
+    ax.plot(result.masses, middle, markersize=4, linewidth=1.6, label=label, **drawn)
+    style.band(ax, result.masses, lower, upper, drawn["color"])
     if others:
         look = {"color": drawn["color"], "linestyle": style.DOTTED, "linewidth": 1.2}
-        ax.plot(found.masses, found.others.upper, label=f"{label}: others", **look)
+        ax.plot(result.masses, result.others.upper, label=f"{label}: others", **look)
     return layout.finish(ax) if legend else ax
 
 

@@ -49,9 +49,9 @@ def group_values(
         ax.hlines(heights[tied], lower[tied], upper[tied], color=style.SKY, linewidth=1.2,
                   label=style.TIES if tied.any() else "")  # fmt: skip
         ax.plot(shown, heights, "o", color=style.BLUE, markersize=3.5, alpha=0.85, label="" if row else "a group")
-        found = result.interval(confidence_level=confidence_level)
+        computed = result.interval(confidence_level=confidence_level)
         whisker = f"{100 * confidence_level:g} % interval of the mean"
-        ax.hlines([row - 0.08], 100 * found.lower.low, 100 * found.upper.high, color=style.INK, linewidth=1.4,
+        ax.hlines([row - 0.08], 100 * computed.lower.low, 100 * computed.upper.high, color=style.INK, linewidth=1.4,
                   label="" if row else whisker)  # fmt: skip
         mean = 100 * headline(result)
         ax.plot([mean], [row - 0.08], "D", color=style.VERMILION, markersize=5.5, label="" if row else "mean")

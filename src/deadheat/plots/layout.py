@@ -92,9 +92,9 @@ def fold(text: str, width: float, size: float | str, lines: int = 3) -> str:
     return "\n".join(folded[:lines])
 
 
-def short(name: object) -> str:
-    """Return a name for a title, without its middle if it is long."""
-    return printable(str(name), _IN_TITLE)
+def short(system: object) -> str:
+    """Return the name of a system for a title, without its middle if it is long."""
+    return printable(str(system), _IN_TITLE)
 
 
 def _is_whole(folded: str, text: str) -> bool:
@@ -157,7 +157,7 @@ def finish(
         ax.set_title(folded, fontsize=size)
     ax.title.set_wrap(True)  # that of a title by the user, too
     entries = _entries(ax.get_legend_handles_labels()[0] if handles is None else handles) if legend else {}
-    form = _Form.best(list(entries), space) if entries else None
+    form = _LegendForm.best(list(entries), space) if entries else None
     own = _height(ax.get_title(), ax.title.get_fontsize())
     above = max(own, _height("\n", style.kept("axes.titlesize", "large")))  # a title by the user may have two lines
     below = space.below + (form.height if form else 0)
@@ -173,13 +173,13 @@ def finish(
     return ax
 
 
-def _column(ax: Axes, title: str, texts: Sequence[str]) -> Any:
+def _column(ax: Axes, label: str, texts: Sequence[str]) -> Any:
     """Write a word on each row to the right of the axes, and what they are along the side."""
     column = ax.secondary_yaxis("right")
     column.set_yticks(range(len(texts)), texts, fontsize="small")
     column.tick_params(length=0)
     column.spines[:].set_visible(False)
-    column.set_ylabel(title, fontsize="small")
+    column.set_ylabel(label, fontsize="small")
     return column
 
 
@@ -191,9 +191,9 @@ def _fold_along(ax: Any, height: float, sizes: Sequence[str]) -> None:
 
 def _set_rows(ax: Axes, names: Sequence[str], height: float, width: float) -> None:
     """Name the rows; names are folded, and smaller where rows are low."""
-    each = height / (len(names) + 0.2)
-    size = max(2.0, min(_points(style.kept("ytick.labelsize", "medium")), 72 * each / _LINE))  # none has no pixel
-    lines = max(1, int(72 * each / (_LINE * size)))
+    one = height / (len(names) + 0.2)
+    size = max(2.0, min(_points(style.kept("ytick.labelsize", "medium")), 72 * one / _LINE))  # none has no pixel
+    lines = max(1, int(72 * one / (_LINE * size)))
     folded = [fold(name, width, size, lines) for name in names]
     ax.set_yticks(range(len(names)), folded, fontsize=size)
 
@@ -217,7 +217,7 @@ def _is_undefined(line: Line2D) -> bool:
     return bool(len(points)) and bool(np.isnan(points).any(axis=1).all())
 
 
-class _Form(NamedTuple):
+class _LegendForm(NamedTuple):
     """The form of a legend: its names, folded, the size of its text, its columns, and its height."""
 
     names: list[str]
@@ -226,9 +226,9 @@ class _Form(NamedTuple):
     height: float
 
     @classmethod
-    def best(cls, names: list[str], space: Room) -> _Form:
+    def best(cls, names: list[str], space: Room) -> _LegendForm:
         """Return the form with the largest text that is low enough for the figure; else the lowest one."""
-        forms: list[_Form] = []
+        forms: list[_LegendForm] = []
         for size in (style.kept("legend.fontsize", each) for each in _SMALLER[1:]):
             for lines, n_column in product((1, 2), range(len(names), 0, -1)):
                 forms += cls._of(names, space.width - 2 * _PAD, size, n_column, lines)
@@ -239,7 +239,7 @@ class _Form(NamedTuple):
         return min(forms, key=lambda form: form.height, default=none_fits)
 
     @classmethod
-    def _of(cls, names: list[str], width: float, size: Any, n_column: int, lines: int) -> list[_Form]:
+    def _of(cls, names: list[str], width: float, size: Any, n_column: int, lines: int) -> list[_LegendForm]:
         """Return the form with names in one line or two; in two columns or more, only if no name is shortened."""
         em, folded = _points(size) / 72, names
         if lines > 1:
@@ -264,6 +264,6 @@ class _Form(NamedTuple):
 
 def _of_columns(values: Sequence[float], n_column: int, inside: Any, over: Any) -> float:
     """Reduce values in columns as a legend fills them: those before the remainder have one more."""
-    each, longer = divmod(len(values), n_column)
-    starts = [column * each + min(column, longer) for column in range(n_column + 1)]
+    one, longer = divmod(len(values), n_column)
+    starts = [column * one + min(column, longer) for column in range(n_column + 1)]
     return float(over(inside(values[start:stop]) for start, stop in pairwise(starts)))

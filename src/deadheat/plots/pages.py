@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.analyses.collisions import Collisions, CollisionTable
-from deadheat.analyses.comparison import Comparison, compare
+from deadheat.analyses.comparison import BY, Comparison, compare
 from deadheat.analyses.confidence.rejecting import RejectCurve, error_reject_curve
 from deadheat.analyses.difference import Difference
 from deadheat.engine.profiles.parts import in_parts
@@ -30,9 +30,9 @@ from deadheat.reports.result import Result
 from deadheat.reports.statistics.intervals import Intervals
 from deadheat.reports.tables import (
     DIGITS,
-    column_of,
     columns_of_values,
     decimals,
+    distinct_digits,
     has_ties,
     headline,
     number,
@@ -101,8 +101,6 @@ def html_report(
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument is not as described.
     MissingPackageError
         Without Jinja (the extra ``plots``).
 
@@ -144,7 +142,7 @@ def html_report(
         "columns": columns_of_values([each[name] for each in systems.values() for name in each], digits)[0],
         "measures": _measures(systems, intervals, digits),
         "intervals": _about_intervals(systems, intervals),
-        "spreads": _spreads(systems),
+        "spreads": _distributions(systems),
         "ties": {name: tie_sizes(each.profile) for name, each in systems.items()},
         "classes": classes and _grid("classes", "Each class", classes, digits),
         "worst": _grid("queries", "The worst queries", report.worst(WORST), digits),
@@ -183,26 +181,34 @@ def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
         if not has_ties(result):
             return f"{name} is {value(result, digits)} %, and no tie affects it."
         return f"{name} is {value(result, digits)} %: ties leave {width} points open."
-    found, (a, b) = comparison[name], comparison.names
-    pvalue = found.pvalue_worst_case if math.isnan(found.pvalue) else found.pvalue
-    p = f"p = {pvalue:.2g}"
-    if found.ahead is None:
-        return f"No significant difference in {name} ({a} − {b}: {value(found, digits)} points, {p})."
-    first, last = (a, b) if found.ahead == "A" else (b, a)
-    by = value(found if found.ahead == "A" else Triple(-found.upper, -found.expected, -found.lower), digits)
-    certain = ", whatever the ties do" if found.ahead == found.ahead_worst_case else ", but not for every tie-breaking"
-    return f"{first} is ahead of {last} in {name} by {by} points{certain if has_ties(found) else ''} ({p})."
+    difference, (a, b) = comparison[name], comparison.names
+    p, form = f"p = {difference.pvalue:.2g}", decimals(digits)
+    values = f" by {BY[difference.by]}" if has_ties(difference) else ""
+    if math.isnan(difference.tested):
+        return f"{name}{values} is undefined."
+    if difference.ahead is None:
+        points = number(100 * difference.tested, form)
+        return f"No significant difference in {name}{values} ({a} − {b}: {points} points, {p})."
+    first, last = (a, b) if difference.ahead == "A" else (b, a)
+    certain = (
+        ", whatever the ties do"
+        if difference.ahead == difference.ahead_worst_case
+        else ", but not for every tie-breaking"
+    )
+    points = f"{number(100 * abs(difference.tested), form)} points{values}{certain if values else ''}"
+    return f"{first} is ahead of {last} in {name} by {points} ({p})."
 
 
 def _order(comparison: Comparison, digits: int) -> str:
-    """Rank the two reports by the lower bound of the first measure, in one sentence."""
-    found, form = comparison[next(iter(comparison))], decimals(digits)
-    ranked = sorted(zip((found.a.lower, found.b.lower), comparison.names, strict=True), key=lambda pair: -pair[0])
+    """Rank the two reports by the tested value of the first measure, in one sentence."""
+    result, form = comparison[next(iter(comparison))], decimals(digits)
+    scores = getattr(result.a, result.by), getattr(result.b, result.by)
+    ranked = sorted(zip(scores, comparison.names, strict=True), key=lambda pair: -pair[0])
     (most, first), (least, last) = ranked
     if not most > least:
-        return f"By the lower bound of {found.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
-    shown = (f"{name} ({number(100 * lower, form)} %)" for lower, name in ((most, first), (least, last)))
-    return f"By the lower bound of {found.name}, {' ranks before '.join(shown)}."
+        return f"By {BY[result.by]} of {result.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
+    shown = (f"{name} ({number(100 * score, form)} %)" for score, name in ((most, first), (least, last)))
+    return f"By {BY[result.by]} of {result.name}, {' ranks before '.join(shown)}."
 
 
 def _cards(report: Report, comparison: Comparison | None, system: str, digits: int) -> list[dict[str, Any]]:
@@ -212,9 +218,9 @@ def _cards(report: Report, comparison: Comparison | None, system: str, digits: i
         shown, _, bounds = value(report[name], digits).partition(" [")
         card: dict[str, Any] = {"name": name, "value": shown, "bounds": bounds and f"[{bounds}", "change": None}
         if comparison is not None and system == comparison.names[1] and name in comparison:
-            found = comparison[name]
-            side = {"A": "worse", "B": "better", None: "same"}[found.ahead]
-            change = abs(found.expected if found.expected == found.expected else (found.lower + found.upper) / 2)
+            result = comparison[name]
+            side = {"A": "worse", "B": "better", None: "same"}[result.ahead]
+            change = abs(result.tested)
             points = "no significant change" if side == "same" else f"{number(100 * change, decimals(digits))} {side}"
             card["change"] = {"side": side, "text": points}
         cards.append(card)
@@ -243,28 +249,28 @@ def _round_bounds(intervals: Intervals) -> tuple[float, float] | None:
     return (low, high) if low == low and high == high else None
 
 
-def _interval(report: Report, name: str) -> Intervals:
+def _interval(report: Report, measure: str) -> Intervals:
     """Return the 95 % intervals of a mean."""
     many = report.n_query > MANY  # then a mean is as good as normally distributed, and draws would take minutes
-    return report.interval(name, method="t" if many else None)
+    return report.interval(measure, method="t" if many else None)
 
 
 def _about_intervals(systems: Mapping[str, Report], intervals: Mapping[tuple[str, str], Intervals]) -> list[str]:
     """Return the method and the units of the intervals of each system, and the caution if these are few."""
-    found = {
+    result = {
         system: min((intervals[system, name] for name in report), key=lambda each: each.n).about()
         for system, report in systems.items()
     }
-    if len(set(map(tuple, found.values()))) == 1:
-        return next(iter(found.values()))
-    return [f"{system}: {sentence}" for system, about in found.items() for sentence in about]
+    if len(set(map(tuple, result.values()))) == 1:
+        return next(iter(result.values()))
+    return [f"{system}: {sentence}" for system, about in result.items() for sentence in about]
 
 
-def _spreads(systems: Mapping[str, Report]) -> list[dict[str, Any]]:
+def _distributions(systems: Mapping[str, Report]) -> list[dict[str, Any]]:
     """Return for each measure the histogram of the queries' values, and that of the second system downwards."""
     drawn = []
     for name in next(iter(systems.values())):
-        counts = [spread(report[name]) for report in systems.values()]
+        counts = [histogram(report[name]) for report in systems.values()]
         most = max(int(each.max()) for each in counts)
         if not most:
             continue
@@ -278,19 +284,20 @@ def _spreads(systems: Mapping[str, Report]) -> list[dict[str, Any]]:
     return drawn
 
 
-def _grid(name: str, title: str, found: Breakdown, digits: int) -> dict[str, Any]:
+def _grid(name: str, title: str, breakdown: Breakdown, digits: int) -> dict[str, Any]:
     """Return a breakdown as a table that sorts and filters: its columns, each with the keys to sort it by."""
     columns: list[dict[str, Any]] = []
-    for heading, cells in found.rows.items():
+    for heading, cells in breakdown.rows.items():
         text, numeric = list(map(str, cells)), all(isinstance(cell, int) for cell in cells)
         keys: list[Any] = list(cells) if numeric else text
         columns.append({"name": heading, "numeric": numeric, "text": text, "keys": keys})
-    for heading, values in found.per_row.items():
-        keys = list(map(_key, triples(values)))
-        shown = column_of(triples(values), digits)
+    for heading, values in breakdown.per_row.items():
+        rows = triples(values)
+        keys = list(map(_key, rows))
+        shown = [value(row, distinct_digits(rows, digits)) for row in rows]
         text = [each.replace(", ", ",\N{NO-BREAK SPACE}") for each in shown]  # wraps before [
         columns.append({"name": f"{heading} (%)", "numeric": True, "text": text, "keys": keys})
-    return {"name": name, "title": title, "columns": columns, "n": len(columns[0]["text"]), "notes": found.notes()}
+    return {"name": name, "title": title, "columns": columns, "n": len(columns[0]["text"]), "notes": breakdown.notes()}
 
 
 def _key(triple: Triple[float]) -> float | None:
@@ -321,31 +328,31 @@ def _tabular(result: Answer, **options: Any) -> dict[str, Any]:
 def bar(
     values: Result | Difference | Triple[float],
     interval: tuple[float, float] | None,
-    place: Callable[[float], float] = lambda end: 100 * end,
+    scaled: Callable[[float], float] = lambda end: 100 * end,
 ) -> dict[str, float] | None:
     """Return positions on an axis from 0 to 100: of a bar, its expected value, and its interval; None if undefined."""
     if math.isnan(values.lower):
         return None
-    lower = place(values.lower)
-    places = {"lower": lower, "width": max(place(values.upper) - lower, _NEAR_ONE)}
+    lower = scaled(values.lower)
+    places = {"lower": lower, "width": max(scaled(values.upper) - lower, _NEAR_ONE)}
     if not math.isnan(values.expected):
-        places["expected"] = place(values.expected)
+        places["expected"] = scaled(values.expected)
     if interval is not None and not math.isnan(interval[0]):
-        places["low"], places["high"] = (min(max(place(end), 0.0), 100.0) for end in interval)
+        places["low"], places["high"] = (min(max(scaled(end), 0.0), 100.0) for end in interval)
     return {name: round(number, 3) for name, number in places.items()}
 
 
-def differences(found: Sequence[Difference]) -> dict[str, Any]:
+def differences(results: Sequence[Difference]) -> dict[str, Any]:
     """Place all differences A − B, with their intervals, on one axis that contains 0: its ticks in points, and bars."""
-    intervals = [each.tested_interval for each in found]
-    ends = [(0.0,), *((each.lower, each.upper) for each in found), *intervals]
+    intervals = [each.tested_interval for each in results]
+    ends = [(0.0,), *((each.lower, each.upper) for each in results), *intervals]
     known = [100 * end for pair in ends for end in pair if not math.isnan(end)]
     width = max(known) - min(known) or 1.0
     power = 10.0 ** math.floor(math.log10(width / _TICKS))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * _TICKS >= width)
     first, last = math.floor(min(known) / step), max(math.ceil(max(known) / step), 1)
 
-    def place(end: float) -> float:
+    def scaled(end: float) -> float:
         return 100 * (100 * end / step - first) / (last - first)
 
     ticks = [
@@ -353,17 +360,17 @@ def differences(found: Sequence[Difference]) -> dict[str, Any]:
         for tick in range(first, last + 1)
     ]
     bars = [
-        {"name": each.name, "ahead": each.ahead, "bar": bar(each, pair, place), "but": _reservation(each)}
-        for each, pair in zip(found, intervals, strict=True)
+        {"name": each.name, "ahead": each.ahead, "bar": bar(each, pair, scaled), "but": _reservation(each)}
+        for each, pair in zip(results, intervals, strict=True)
     ]
     return {"ticks": ticks, "bars": bars}
 
 
-def _reservation(found: Difference) -> str:
+def _reservation(result: Difference) -> str:
     """Return a limit on who is called ahead: tie-breakings without it, or an interval that says otherwise."""
-    certain = found.ahead == found.ahead_worst_case
-    ends = ["" if certain else ", not for every tie-breaking", "" if found.interval_agrees else ", by the test alone"]
-    return "".join(ends) if found.ahead is not None else ""
+    certain = result.ahead == result.ahead_worst_case
+    ends = ["" if certain else ", not for every tie-breaking", "" if result.interval_agrees else ", by the test alone"]
+    return "".join(ends) if result.ahead is not None else ""
 
 
 def per_query_name(measure: str) -> str:
@@ -377,14 +384,14 @@ def per_query_name(measure: str) -> str:
     return re.sub("^[mM](?=AP|RR|INP)", "", measure)
 
 
-def spread(result: Result) -> Int64:
+def histogram(result: Result) -> Int64:
     """Count the queries with a value in each twentieth of [0, 1], by the expected value or the middle of the bounds.
 
     Examples
     --------
     >>> import deadheat as dh
     >>> report = dh.evaluate([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean")  # AP of 0.75, of 1, and none
-    >>> spread(report["mAP"])[14:].tolist()
+    >>> histogram(report["mAP"])[14:].tolist()
     [0, 1, 0, 0, 0, 1]
     """
     return np.histogram(middle(result.per_query), bins=_BINS, range=(0, 1))[0]
@@ -405,14 +412,14 @@ def steps(counts: Int64, most: int, *, down: bool = False) -> str:
     return _points([(0, 50), *corners, (100, 50)])
 
 
-def _drawn_curve(found: RejectCurve) -> dict[str, Any]:
+def _drawn_curve(curve: RejectCurve) -> dict[str, Any]:
     """Return the points of an error-reject curve for SVG: its band, its middle, the perfect order."""
-    n = found.n_query
+    n = curve.n_query
     kept = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(np.int64))
-    across = 100 * found.rejected[kept]
-    errors = np.concatenate([found.upper[kept], found.optimal.upper[kept]])
+    across = 100 * curve.rejected[kept]
+    errors = np.concatenate([curve.upper[kept], curve.optimal.upper[kept]])
     highest = float(errors[np.isfinite(errors)].max(initial=0.0)) or 1.0
-    rows = {"lower": found.lower, "upper": found.upper, "expected": found.expected, "best": found.optimal.lower}
+    rows = {"lower": curve.lower, "upper": curve.upper, "expected": curve.expected, "best": curve.optimal.lower}
     down = {name: 100 - 100 * row[kept] / highest for name, row in rows.items()}
     band = [*zip(across, down["upper"], strict=True), *zip(across[::-1], down["lower"][::-1], strict=True)]
     return {

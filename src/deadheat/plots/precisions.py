@@ -109,9 +109,9 @@ def _change(report: Report, base: Report, measure: str, settings: dict[str, Any]
     """Return in points: the interval's low end, lower, expected, upper, the interval's high end."""
     if report.profile == base.profile:
         return [0.0] * 5
-    found = compare(report, base, measures=measure, **settings)[measure]
-    interval = found.interval()
-    return [100 * end for end in (interval.lower.low, found.lower, found.expected, found.upper, interval.upper.high)]
+    result = compare(report, base, measures=measure, **settings)[measure]
+    interval = result.interval()
+    return [100 * end for end in (interval.lower.low, result.lower, result.expected, result.upper, interval.upper.high)]
 
 
 def _inside(sizes: Float64) -> NDArray[np.bool_]:
@@ -128,12 +128,12 @@ def _signed(points: float) -> str:
     return "0" if points == 0 else f"{points:+.2f}".replace("-", "−") if abs(points) >= 0.005 else "≈ 0"
 
 
-def measure_against_bytes(found: FormatComparison, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
+def measure_against_bytes(comparison: FormatComparison, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw the value of a measure in each format against the bytes that a vector takes.
 
     Parameters
     ----------
-    found : FormatComparison
+    comparison : FormatComparison
     measure : str, optional
         By default the first that the formats were compared in.
 
@@ -149,39 +149,39 @@ def measure_against_bytes(found: FormatComparison, measure: str | None = None, *
     --------
     >>> import deadheat as dh
     >>> points, labels = [[0.1], [0.2], [0.9], [0.8]], [0, 0, 1, 1]
-    >>> found = dh.compare_formats(dh.Task(points, labels, distance="l2"), formats="int8,binary")
-    >>> dh.plots.measure_against_bytes(found, "Hit@1").get_ylabel()
+    >>> comparison = dh.compare_formats(dh.Task(points, labels, distance="l2"), formats="int8,binary")
+    >>> dh.plots.measure_against_bytes(comparison, "Hit@1").get_ylabel()
     'Hit@1 (%)'
     """
-    arguments.one(found, FormatComparison, "found")
+    arguments.one(comparison, FormatComparison, "comparison")
     ax = style.quiet(style.axes(ax, (6.4, 4.0)))
-    measure = found[found.base][found.measures[0] if measure is None else measure].name
-    sizes = {name: found.bytes_per_vector(name) for name in found}
-    strips = [[name for name in found if sizes[name] == size] for size in sorted(set(sizes.values()))]
+    measure = comparison[comparison.base][comparison.measures[0] if measure is None else measure].name
+    sizes = {name: comparison.bytes_per_vector(name) for name in comparison}
+    strips = [[name for name in comparison if sizes[name] == size] for size in sorted(set(sizes.values()))]
     ends = np.cumsum([0, *(len(strip) + 1 for strip in strips)])
-    origin = found[found.base][measure].expected
+    origin = comparison[comparison.base][measure].expected
     for start, strip in zip(ends, strips, strict=False):
-        for place, name in enumerate(strip, start + 1):
-            result, row, change = found[name][measure], FORMATS[name], found.change(name, measure)
+        for at, name in enumerate(strip, start + 1):
+            result, row, change = comparison[name][measure], FORMATS[name], comparison.change(name, measure)
             look, marker = _LOOKS[row.number, row.scale]
             colour = getattr(style, look)
-            ax.vlines(place, 100 * (origin + change.low), 100 * (origin + change.high), color=colour, linewidth=1)
+            ax.vlines(at, 100 * (origin + change.low), 100 * (origin + change.high), color=colour, linewidth=1)
             if result.lower < result.upper:
-                ax.vlines(place, 100 * result.lower, 100 * result.upper, color=colour, linewidth=4, alpha=0.35)
+                ax.vlines(at, 100 * result.lower, 100 * result.upper, color=colour, linewidth=4, alpha=0.35)
             face = style.PAPER if row.float_query else colour
-            ax.plot(place, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
+            ax.plot(at, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
                     linestyle="", label=name)  # fmt: skip
     for end in ends[1:-1]:
         ax.axvline(end, color=style.PALE, linewidth=0.6, zorder=0)
     ax.set_xticks((ends[:-1] + ends[1:]) / 2, [f"{sizes[strip[0]]:,}" for strip in strips])
     ax.tick_params(axis="x", length=0)
     ax.set(xlabel="bytes per vector", ylabel=f"{measure} (%)", xlim=(0, ends[-1]))
-    level = 100 * found.comparisons[found.base].test.confidence_level
-    lines = [Line2D([], [], color=style.GREY, label=f"{level:g} % interval of the difference to {found.base}")]
-    if any(report.ties.mixed_groups for report in found.reports.values()):
+    level = 100 * comparison.comparisons[comparison.base].test.confidence_level
+    lines = [Line2D([], [], color=style.GREY, label=f"{level:g} % interval of the difference to {comparison.base}")]
+    if any(report.ties.mixed_groups for report in comparison.reports.values()):
         lines.insert(0, Line2D([], [], color=style.GREY, linewidth=4, alpha=0.5, label=style.TIES))
     handles = [*ax.get_legend_handles_labels()[0], *lines]
     small = strips[0][0]
-    takes = f"{small} takes {sizes[small]:,} of {sizes[found.base]:,} bytes"
-    points = _signed(100 * found.change(small, measure).expected)
+    takes = f"{small} takes {sizes[small]:,} of {sizes[comparison.base]:,} bytes"
+    points = _signed(100 * comparison.change(small, measure).expected)
     return layout.finish(ax, title=f"{takes}: {measure} {points} points", handles=handles)

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from deadheat.analyses.difference import Difference
 from deadheat.analyses.hash_lookup import HashLookup
@@ -196,7 +195,7 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     (low, _, high), ties = values, values[0] < values[2]
     kinds = np.select([low > 0, high < 0, ties], [0, 3, 1], 2)
     order = np.lexsort((-low, -shown, kinds))
-    place, low, high, shown, kinds = 1 + np.arange(len(order)), low[order], high[order], shown[order], kinds[order]
+    at, low, high, shown, kinds = 1 + np.arange(len(order)), low[order], high[order], shown[order], kinds[order]
     a, b = map(arguments.drawable, difference.names)
     wins_a, wins_b, n_open = difference.n_wins_a, difference.n_wins_b, difference.n_open
     colours = style.BLUE, style.ORANGE, style.INK, style.VERMILION
@@ -204,25 +203,25 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     for kind, (colour, label) in enumerate(zip(colours, labels, strict=True)):
         own = kinds == kind
         if own.any():
-            ax.bar(place[own], shown[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
-    _open(ax, place, low, high, style.INK)
+            ax.bar(at[own], shown[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
+    _open(ax, at, low, high, style.INK)
     ax.axhline(0, color=style.INK, linewidth=0.8)
     what = f"{per_query_name(difference.name)} of {layout.short(a)} − {layout.short(b)} (points)"
-    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
-    ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(place) + 1))
+    style.whole_numbers(ax.xaxis)
+    ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(at) + 1))
     wins = f"{layout.short(a)} wins {wins_a} and {layout.short(b)} {wins_b}"
-    title = f"Of {count(len(place), 'query', 'queries')}, {wins}{f', ties decide {n_open}' if n_open else ''}"
+    title = f"Of {count(len(at), 'query', 'queries')}, {wins}{f', ties decide {n_open}' if n_open else ''}"
     return layout.finish(ax, title=title)
 
 
-def _open(ax: Axes, place: Int64, low: Float64, high: Float64, colour: str) -> None:
+def _open(ax: Axes, at: Int64, low: Float64, high: Float64, colour: str) -> None:
     """Draw the interval of each query under ties: one line each for few queries, a band for many."""
     tied = low < high
     look: dict[str, Any] = {"label": style.TIES, "color": colour, "alpha": 0.5}
-    if len(place) <= _SINGLE and tied.any():
-        ax.vlines(place[tied], low[tied], high[tied], linewidth=2, **look)
+    if len(at) <= _SINGLE and tied.any():
+        ax.vlines(at[tied], low[tied], high[tied], linewidth=2, **look)
     elif tied.any():
-        ax.fill_between(place, low, high, step="mid", linewidth=0, **look)
+        ax.fill_between(at, low, high, step="mid", linewidth=0, **look)
 
 
 def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, ax: Axes | None = None) -> Axes:
@@ -326,12 +325,12 @@ def _at_cutoffs(
     return layout.finish(ax, title=leader(name, {system: report[name] for system, report in named.items()}))
 
 
-def _line(ax: Axes, number: int, name: str, x: Any, ends: Triple[Float64], *, marked: bool = True) -> None:
-    """Draw a line with a mark at each point, and the band that ties leave; the band has the name if it is alone."""
+def _line(ax: Axes, number: int, label: str, x: Any, ends: Triple[Float64], *, marked: bool = True) -> None:
+    """Draw a line with a mark at each point, and the band that ties leave; the band has the label if it is alone."""
     look = style.marked_line(number) | ({} if marked else {"marker": None})
     alone = bool(np.isnan(ends.expected).all())
-    style.band(ax, x, ends.lower, ends.upper, look["color"], name if alone else style.TIES)
-    ax.plot(x, ends.expected, markersize=4, linewidth=1.4, label=name, **look)
+    style.band(ax, x, ends.lower, ends.upper, look["color"], label if alone else style.TIES)
+    ax.plot(x, ends.expected, markersize=4, linewidth=1.4, label=label, **look)
 
 
 def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *, ax: Axes | None = None) -> Axes:
@@ -408,11 +407,11 @@ def hash_lookup(
     handles: list[Any] = []
     for number, (name, result) in enumerate(named.items()):
         values, radii = getattr(result, average), np.arange(result.n_bits + 1)
-        found = result.n_empty < result.n_query
+        computed = result.n_empty < result.n_query
         look: dict[str, Any] = {"markersize": 4, "linewidth": 1.4, **style.marked_line(number)}
         look |= {} if result.n_bits < _MANY_LEVELS else {"marker": None}
         if against == "recall":
-            x, y = 100 * values.recall[found], 100 * values.precision[found]
+            x, y = 100 * values.recall[computed], 100 * values.precision[computed]
             handles += ax.plot(x, y, label="precision" if alone else name, **look)
         elif alone:
             handles += ax.plot(radii, 100 * values.precision, label="precision", **look)
@@ -423,7 +422,7 @@ def hash_lookup(
             handles += ax.plot(radii, 100 * values.precision, label=name, **look | {"linestyle": "-"})
             ax.plot(radii, 100 * values.recall, label=f"{name}: recall", **look | {"linestyle": style.DASHED})
     if against == "radius":
-        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+        style.whole_numbers(ax.xaxis)
         kinds: dict[str, Any] = {} if alone else {"precision": "-", "recall": style.DASHED}
         handles += [Line2D([], [], color=style.GREY, linestyle=dash, label=kind) for kind, dash in kinds.items()]
     ax.set(xlabel="recall (%)" if against == "recall" else "Hamming radius", ylim=(0, 102))
@@ -531,10 +530,7 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     rows = np.arange(len(names))
     ax = style.quiet(style.axes(ax, (6.4, 1.5 + 0.24 * len(names))), grid="x")
     ax.barh(rows, length, height=0.66, color=style.SKY, edgecolor=style.INK, linewidth=0.6, label="mean of the class")
-    tied = lower < upper
-    if tied.any():
-        label = style.TIES
-        ax.hlines(rows[tied], lower[tied], upper[tied], color=style.INK, linewidth=2.2, label=label)
+    style.tie_lines(ax.hlines, rows, lower, upper, color=style.INK, linewidth=2.2)
     whole = report[measure]
     ax.axvline(100 * headline(whole), color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
     some = "classes" if len(names) == n_class else f"the worst {len(names)} of {n_class} classes"
@@ -575,15 +571,15 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
     values = 100 * np.stack(result.per_query)
     values, shown = values[:, ~np.isnan(values[0])], 100 * middle(result.per_query)
     order = np.lexsort((values[2], values[0], shown))
-    place, (lower, _, upper), shown = np.arange(1, len(order) + 1), values[:, order], shown[order]
+    at, (lower, _, upper), shown = np.arange(1, len(order) + 1), values[:, order], shown[order]
     tied, few = lower < upper, len(order) <= _SINGLE
     ax = style.quiet(style.axes(ax))
-    _open(ax, place, lower, upper, style.ORANGE)
+    _open(ax, at, lower, upper, style.ORANGE)
     dot: dict[str, Any] = {"linestyle": "", "markersize": 4 if few else 2.5, "zorder": 3}
     if tied.any():
-        ax.plot(place[tied], shown[tied], "o", color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
+        ax.plot(at[tied], shown[tied], "o", color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
     if not tied.all():
-        ax.plot(place[~tied], shown[~tied], "D", color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
+        ax.plot(at[~tied], shown[~tied], "D", color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
     low, high = 100 * result.lower, 100 * result.upper
     if low < high:
         ax.axhspan(low, high, color=style.GREY, alpha=0.25, linewidth=0, zorder=0)
@@ -591,7 +587,7 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
     label = "mean, lower to upper" if low < high else "mean"
     ax.axhline(mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label=label)
     name = per_query_name(result.name)
-    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+    style.whole_numbers(ax.xaxis)
     ax.set(xlabel="queries, from worst to best", ylabel=f"{name} (%)", xlim=(0, len(order) + 1))
     title = f"Ties affect {name} in {tied.sum()} of {count(len(order), 'query', 'queries')}"
     return layout.finish(ax, title=title)

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import AutoLocator, Locator, NullFormatter, NullLocator, StrMethodFormatter
+from matplotlib.ticker import AutoLocator, Locator, MaxNLocator, NullFormatter, NullLocator, StrMethodFormatter
 from numpy.typing import ArrayLike
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
@@ -123,14 +123,26 @@ def ends(ax: Axes, values: Float64, size: int) -> None:
             ax.plot(row[where], rows[where], marker, color=colour, markersize=size, label=label, zorder=3)
 
 
-def per_cent(value: float, _: object = None) -> str:
-    """Format a fraction in per cent, as a tick shows it."""
+def per_cent_axes(ax: Axes) -> None:
+    """Show fractions in per cent at the ticks of both axes."""
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(_per_cent)
+
+
+def _per_cent(value: float, _: object = None) -> str:
     return f"{100 * value:.4g}"
 
 
-def per_cent_axes(ax: Axes) -> None:
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(per_cent)
+def whole_numbers(axis: Any) -> None:
+    """Put ticks at integers only."""
+    axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+
+
+def tie_lines(draw: Any, at: Any, lower: Float64, upper: Float64, **look: Any) -> None:
+    """Draw a line from lower to upper where they differ, by `Axes.hlines` or `Axes.vlines`."""
+    tied = lower < upper
+    if tied.any():
+        draw(at[tied], lower[tied], upper[tied], label=TIES, **look)
 
 
 def band(ax: Axes, x: ArrayLike, lower: Float64, upper: Float64, color: Any, label: str = TIES) -> None:
@@ -156,7 +168,7 @@ _WIDTH, _GAP, _HEIGHT = 0.62, 0.8, 1.4  # of a digit, between two numbers, from 
 
 
 def log_axis(ax: Axes, which: Literal["x", "y"], places: Iterable[ArrayLike] | None = None) -> None:
-    """Make an axis logarithmic, with numbers at these places, as far as there is space; else at 1, 2, 5, 10 ..."""
+    """Make an axis logarithmic, with numbers at as many of these places as fit; else at 1, 2, 5, 10 ..."""
     axis = ax.xaxis if which == "x" else ax.yaxis
     (ax.set_xscale if which == "x" else ax.set_yscale)("log")
     axis.set_major_locator(_Spaced(ax, which, places))
@@ -185,24 +197,24 @@ class _Spaced(Locator):
         of_decades = [[10.0**power * factor for power in powers for factor in (1.0, 2.0, 5.0)]]
         of_decades += [[10.0**power for power in powers if power % step == 0] for step in (1, 2, 3, 4, 6, 12)]
         for candidates in of_decades:
-            ticks = [place for place in candidates if low <= place <= high]
+            ticks = [tick for tick in candidates if low <= tick <= high]
             if len(ticks) > 1 and all(self._separated(*pair) for pair in pairwise(ticks)):
                 return np.array(ticks)
         within = np.asarray(AutoLocator().tick_values(low, high))  # of less than a decade
         return self._thinned(within[(within >= low) & (within <= high) & (within > 0)].tolist())
 
-    def _separated(self, place: float, other: float) -> bool:
-        pixels = np.abs(np.diff(self.ax.transData.transform([(place, place), (other, other)]), axis=0)[0])
+    def _separated(self, tick: float, another: float) -> bool:
+        pixels = np.abs(np.diff(self.ax.transData.transform([(tick, tick), (another, another)]), axis=0)[0])
         size = self.ax.figure.dpi * _SIZE
         if self.which == "y":
             return bool(pixels[1] > size * _HEIGHT)
-        digits = (len(_LABEL.format(x=place)) + len(_LABEL.format(x=other))) / 2
+        digits = (len(_LABEL.format(x=tick)) + len(_LABEL.format(x=another))) / 2
         return bool(pixels[0] > size * (_WIDTH * digits + _GAP))
 
     def _thinned(self, places: list[float]) -> Float64:
-        """Return the first place, and each of the others whose number touches none that is kept, in ascending order."""
+        """Return the first tick, and each of the others whose number touches none that is kept, in ascending order."""
         kept: list[float] = []
-        for place in places:
-            if all(self._separated(place, other) for other in kept):
-                kept.append(place)
+        for at in places:
+            if all(self._separated(at, another) for another in kept):
+                kept.append(at)
         return np.array(sorted(kept))

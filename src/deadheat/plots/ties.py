@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from deadheat.analyses.collisions import Collisions, Kind
@@ -163,12 +162,6 @@ def collision_image(
     -------
     Axes
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `amplify` is not an integer, negative or above the picture's size, `rows` is not a slice without a step, or
-        there is no rank to draw.
-
     Examples
     --------
     >>> import deadheat as dh
@@ -188,19 +181,19 @@ def collision_image(
     first, last = drawn_rows(rows, len(kind))
     kind, ax = kind[first:last], style.axes(ax, (5.0, 5.0))
     most = max(kind.shape)
-    reach = (
-        min(least_reach(ax, kind.shape), most) if amplify is None else checks.whole_number(amplify, "amplify", 0, most)
+    bound = (
+        min(least_width(ax, kind.shape), most) if amplify is None else checks.whole_number(amplify, "amplify", 0, most)
     )
     n_query, depth = kind.shape
     looks = ListedColormap([colours()[code] for code in Kind])
-    edge = 3 * reach + 1  # a margin as wide as a mark, so that none lies under the frame
-    shown = amplified(np.pad(kind, edge, constant_values=Kind.NONE), reach)
+    edge = 3 * bound + 1  # a margin as wide as a mark, so that none lies under the frame
+    shown = amplified(np.pad(kind, edge, constant_values=Kind.NONE), bound)
     span = (0.5 - edge, depth + 0.5 + edge, last - 0.5 + edge, first - 0.5 - edge)
     ax.imshow(shown, cmap=looks, vmin=-1, vmax=3, aspect="auto", interpolation="nearest", extent=span)
-    ax.set_xlabel("rank" + (f"\n(each mark widened by {reach})" if reach else ""))
+    ax.set_xlabel("rank" + (f"\n(each mark widened by {bound})" if bound else ""))
     ax.set_ylabel("query")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+    style.whole_numbers(ax.xaxis)
+    style.whole_numbers(ax.yaxis)
     n_mixed = int((kind == Kind.MIXED).any(axis=1).sum())
     title = f"{n_mixed} of {count(n_query, 'query has', 'queries have')} a mixed tie"
     if not (kind > Kind.NONE).any():
@@ -238,8 +231,8 @@ def collision_legend(figure: Figure) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
 
 
-def amplified(kind: NDArray[np.int8], reach: int) -> NDArray[np.int8]:
-    """Widen marks by `reach` cells on every side; where they overlap, the highest `Kind` is kept.
+def amplified(kind: NDArray[np.int8], width: int) -> NDArray[np.int8]:
+    """Widen marks by `width` cells on every side; where they overlap, the highest `Kind` is kept.
 
     Examples
     --------
@@ -248,14 +241,14 @@ def amplified(kind: NDArray[np.int8], reach: int) -> NDArray[np.int8]:
            [3, 3, 3, 1]], dtype=int8)
     """
     wide = kind
-    for edges in ((reach, reach), (0, 0)), ((0, 0), (reach, reach)):
+    for edges in ((width, width), (0, 0)), ((0, 0), (width, width)):
         padded = np.pad(wide, edges, constant_values=Kind.BEYOND)
         window = tuple(1 + sum(edge) for edge in edges)
         wide = np.lib.stride_tricks.sliding_window_view(padded, window).max(axis=(2, 3))
     return np.where(kind == Kind.BEYOND, kind, wide)
 
 
-def least_reach(ax: Axes, shape: tuple[int, ...]) -> int:
+def least_width(ax: Axes, shape: tuple[int, ...]) -> int:
     """Return the least widening with which every mark covers the middle of some pixel."""
     box = ax.get_window_extent()
     cells = max(shape[1] / (_ROOM * box.width), shape[0] / (_ROOM * box.height))  # in a pixel

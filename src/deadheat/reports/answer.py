@@ -16,7 +16,7 @@ one with facts and options.
 1. `panels` returns a list of `Panel`, mostly one. Its first `Column` names the rows. Options of its own (``std=``) are
    keywords of `panels`; every form takes and passes them. ``digits=`` and ``names=`` are handled here.
 2. `notes` returns sentences. One without which the numbers mislead is a `Caution`.
-3. `facts` returns the values of JSON in addition to the rows; `facts_of` collects them from fields by name.
+3. `facts` returns the values of JSON in addition to the rows; `_facts_of` collects them from fields by name.
 4. Where the frame is another table than the one that is shown (a curve below its areas), override `data`.
 """
 
@@ -224,6 +224,8 @@ class Panel:
         The rows that tables show; by default all.
     drawn : bool
         Whether HTML draws the first bounds of each row.
+    notes : sequence of str
+        Sentences on columns that an option adds, such as the method of intervals; they go below those of the result.
     part : tuple of str
         The name and the value of a column that tells this panel from the others of a frame: ("distance", "cosine").
     """
@@ -234,6 +236,7 @@ class Panel:
     by_name: bool = True
     rows: Sequence[int] | None = None
     drawn: bool = False
+    notes: Sequence[str] = ()
     part: tuple[str, str] | None = None
 
     def names_of_measures(self) -> list[str]:
@@ -266,7 +269,7 @@ class Panel:
         if unit and not by_column and unit not in header[0]:
             header[0] += f" ({unit})"
         drawn = next((column.values for column in shown if column.shape in ("bounds", "value")), ())
-        return Table(header, list(zip(*cells.values(), strict=True)), drawn if self.drawn else ())
+        return Table(header, list(zip(*cells.values(), strict=True)), drawn if self.drawn else (), self.notes)
 
     def data(self) -> dict[str, list[Any]]:
         """Return the rows as columns of plain values."""
@@ -331,7 +334,7 @@ class Answer(PlainFloats, ABC):
         panels = self.panels(**options)
         return panels[0] if panels[0].part is None else stacked(panels)
 
-    def facts_of(self, *names: str) -> dict[str, Any]:
+    def _facts_of(self, *names: str) -> dict[str, Any]:
         """Return some fields and properties by name, as JSON can hold them."""
         return {name: plain(getattr(self, name)) for name in names}
 
@@ -339,7 +342,7 @@ class Answer(PlainFloats, ABC):
 
     def cautions(self) -> list[str]:
         """Return those of the notes without which numbers mislead, such as that units are few."""
-        return [str(note) for note in self.notes() if isinstance(note, Caution)]
+        return _cautions(self.notes())
 
     def tables(self, *, digits: int = DIGITS, names: Names = None, **options: Any) -> list[Table]:
         """Return the tables for people, in per cent; mostly one."""
@@ -353,9 +356,11 @@ class Answer(PlainFloats, ABC):
 
     def to_dict(self, **options: Any) -> dict[str, Any]:
         """Return the result as plain Python values that JSON can hold; fractions, and None where undefined."""
-        panels, notes = self.panels(**options), list(map(str, self.notes()))
+        panels = self.panels(**options)
+        notes = [*self.notes(), *(note for panel in panels for note in panel.notes)]
         rows = {panel.key: panel.content() for panel in panels if panel.key}
-        about = {"units": _units([*panels, self.data(**options)]), "notes": notes, "cautions": self.cautions()}
+        units = _units([*panels, self.data(**options)])
+        about = {"units": units, "notes": list(map(str, notes)), "cautions": _cautions(notes)}
         return {"deadheat": program(), **self.facts(), **rows, **about}
 
     def to_json(self, **options: Any) -> str:
@@ -425,7 +430,8 @@ class Answer(PlainFloats, ABC):
         """Return the notes below tables, with the names of measures that these show."""
         cells = (cell for table in tables for row in (table.header, *table.rows) for cell in row)
         about_recall = [_ABOUT_RECALL] if any(map(_RECALL_AT.search, cells)) else []
-        return [printable(_renaming(names)(note)) for note in [*about_recall, *self.notes()]]
+        of_tables = [note for table in tables for note in table.notes]
+        return [printable(_renaming(names)(note)) for note in [*about_recall, *self.notes(), *of_tables]]
 
     def _written(
         self, form: Callable[[Table], str], note: Callable[[str], str], options: dict[str, Any], *around: str
@@ -444,6 +450,10 @@ class Answer(PlainFloats, ABC):
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
+
+
+def _cautions(notes: Sequence[str]) -> list[str]:
+    return [str(note) for note in notes if isinstance(note, Caution)]
 
 
 def _units(panels: Sequence[Panel]) -> dict[str, str]:

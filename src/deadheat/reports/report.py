@@ -12,25 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.engine.profiles.parts import judged_at_level, relevant_first
-from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.profiles.profile import Ties as TieCounts
+from deadheat.engine.profiles.profile import TieCounts, TieProfile
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import sentences
+from deadheat.inputs.samples import QueryLabels
 from deadheat.measures.names import parse
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Averaging, measure_names, require_no_measures
 from deadheat.reports.breakdown import Breakdown, by_class, by_query
 from deadheat.reports.result import Result, results_of
+from deadheat.reports.slices import Slices, slice_results
 from deadheat.reports.tables import DIGITS, count, has_ties
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.caching import cached_property
-from deadheat.support.triple import ByName
+from deadheat.support.triple import ByName, Triple
 
 if TYPE_CHECKING:
     from deadheat.reports.statistics.intervals import Intervals
 
 
+_INTERVAL_SETTINGS = ("confidence_level", "resample", "method", "n_resamples", "seed")  # of `Result.interval`
+_NOT_IN_SCALARS = re.compile(r"[^A-Za-z0-9.-]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, or half a character; neither can be written
 
 
@@ -49,7 +52,8 @@ class Report(Answer, ByName[Result]):
 
     `to_text`, `to_markdown` and `to_latex` take ``digits=``, the decimals to show. With ``std=True`` these, `to_dict`,
     `to_json`, `to_pandas`, `to_polars` and `to_arrow` also hold the standard deviation of each mean over random
-    tie-breaking.
+    tie-breaking. With ``interval=True``, or settings of `Result.interval` (``interval={"resample": "query"}``), they
+    hold an interval over ties and sampling, from the low end for the lower bound to the high end for the upper.
 
     Attributes
     ----------
@@ -121,6 +125,7 @@ class Report(Answer, ByName[Result]):
     judged: TieProfile | None = field(default=None, repr=False)
     rel: float | None = None
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
+    _intervals: dict[Any, Intervals] = field(default_factory=dict, init=False, repr=False)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Report):
@@ -216,6 +221,37 @@ class Report(Answer, ByName[Result]):
         """Return ``report[measure].interval(...)``; `settings` are those of `Result.interval`."""
         return self[measure].interval(**settings)
 
+    def scalars(self, prefix: str = "") -> dict[str, float]:
+        """Return a flat dictionary of numbers for a logger, such as MLflow, W&B, TensorBoard or Lightning.
+
+        Parameters
+        ----------
+        prefix : str
+            The beginning of each name, as it is: ``"val/"``.
+
+        Returns
+        -------
+        dict of str to float
+            ``{measure}_lower``, ``{measure}_expected`` and ``{measure}_upper``, fractions. In the name of the measure
+            ``@`` is written ``_at_``, and any other run of characters but letters, digits, ``.`` and ``-`` is one
+            ``_``: ``nDCG(dcg='exp-log2')@10`` becomes ``nDCG_dcg_exp-log2_at_10``. MLflow takes no ``@`` and no
+            parentheses. **Undefined:** a value that is NaN is left out, so that a logger has no point there.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> report = evaluate([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", measures="Hit@1")
+        >>> report.scalars("val/")
+        {'val/Hit_at_1_lower': 0.5, 'val/Hit_at_1_expected': 0.75, 'val/Hit_at_1_upper': 1.0}
+        """
+        checks.text(prefix, "prefix")
+        values = {
+            f"{prefix}{scalar_name(name)}_{end}": float(getattr(result, end))
+            for name, result in self.items()
+            for end in Triple._fields
+        }
+        return {name: number for name, number in values.items() if not math.isnan(number)}
+
     def summary(self, digits: int = DIGITS) -> str:
         """Return the numbers to report, in one line, in per cent: see `Result.summary`.
 
@@ -264,6 +300,40 @@ class Report(Answer, ByName[Result]):
             raise InvalidValueError("per_class", "needs the labels of the queries: evaluate(profile, labels=...)")
         shown = None if n is None else _number(n)
         return by_class(self._asked(measures), self.classes, np.asarray(self.labels), shown)
+
+    def by_slice(self, column: QueryLabels, *, measures: str | Iterable[str] | None = None, **settings: Any) -> Slices:
+        """Return the means for each value of a column of the queries, with intervals, and their mean over the values.
+
+        Parameters
+        ----------
+        column : (n_query,) or dict
+            A value for each query, such as its question type or language; or ``{query_id: value}``.
+        measures : str or iterable of str, optional
+            By default those of the report.
+        **settings
+            Those of `Result.interval`. Units stay what they are: queries, or classes with their queries of a slice.
+
+        Returns
+        -------
+        Slices
+            **Ties:** as everywhere, lower, expected and upper. **Undefined:** NaN for a slice without a value.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate, TieProfile
+        >>> hit, miss = [(0, 0, 1, 1)], [(1, 0, 1, 1)]
+        >>> report = evaluate(TieProfile.from_groups([hit, hit, hit, miss], n_ranked=[9] * 4), "Hit@1")
+        >>> print(report.by_slice(["one hop", "one hop", "two hops", "two hops"]).to_text())
+        slice           queries  Hit@1 (%)  Hit@1, interval (%)
+        one hop               2     100.00      [34.24, 100.00]
+        two hops              2      50.00        [9.45, 90.55]
+        mean of slices        4      75.00                    -
+        all                   4      75.00       [30.06, 95.44]
+        <BLANKLINE>
+        2 slices; 95 % intervals, each by itself.
+        one hop, two hops: too few units for their intervals and p-values to be trusted.
+        """
+        return slice_results(self._asked(measures), column, self.profile.query_ids, self.average, settings)
 
     def worst(self, n: int = 10, *, measures: str | Iterable[str] | None = None) -> Breakdown:
         """Return the queries with the lowest values, the worst first.
@@ -340,18 +410,47 @@ class Report(Answer, ByName[Result]):
     def _asked(self, measures: str | Iterable[str] | None) -> list[Result]:
         return [self[name] for name in (self.measures if measures is None else measure_names(measures))]
 
-    def panels(self, *, std: bool = False) -> list[Panel]:
+    def panels(self, *, std: bool = False, interval: bool | Mapping[str, Any] = False) -> list[Panel]:
         """Return one table: a row for each measure, in per cent; a single column of values if no tie affects any."""
+        intervals = self.__intervals(interval)
         results = list(self.values())
         columns = [Column("measure", list(self), "measure"), Column("", results, "fraction", shape="bounds")]
         if checks.flag(std, "std"):
             columns.append(Column("std", [result.std for result in results], "fraction"))
+        if intervals:
+            level = f"{100 * intervals[0].confidence_level:g} % interval"
+            columns.append(Column("", [each.outer for each in intervals], "fraction", level, "interval"))
         columns += [Column(name, [getattr(result, name) for result in results], "count", only="data")
                     for name in ("n_query", "n_undefined")]  # fmt: skip
         for title, values in (("by_id", self.by_id), ("ceiling", self.ceilings)):
             if values:
                 columns.append(Column(title, [values[name] for name in self], "fraction"))
-        return [Panel(columns, drawn=True)]
+        return [Panel(columns, drawn=True, notes=self.__about_intervals(intervals))]
+
+    def __intervals(self, wanted: bool | Mapping[str, Any]) -> list[Intervals]:
+        """Return the intervals of the measures, each drawn once; none unless they are wanted."""
+        settings = wanted if isinstance(wanted, Mapping) else {}
+        if settings is not wanted and not checks.flag(wanted, "interval"):
+            return []
+        unknown = [name for name in settings if name not in _INTERVAL_SETTINGS]
+        if unknown:
+            known = ", ".join(_INTERVAL_SETTINGS)
+            raise InvalidValueError("interval", f"must be True, False or some of {known}, but has {unknown[0]!r}")
+        given = tuple(sorted(settings.items()))
+        for name in self:
+            if (name, given) not in self._intervals:
+                self._intervals[name, given] = self[name].interval(**settings)
+        return [self._intervals[name, given] for name in self]
+
+    def __about_intervals(self, intervals: list[Intervals]) -> list[str]:
+        """Return the method and the units of intervals, by measure where they differ, and their notes."""
+        by_text: dict[str, list[str]] = {}
+        for name, interval in zip(self, intervals, strict=False):
+            by_text.setdefault(interval.about()[0], []).append(name)
+        notes = [text if len(by_text) == 1 else f"{', '.join(names)}: {text}" for text, names in by_text.items()]
+        if notes and any(map(has_ties, self.values())):
+            notes.append("An interval goes from the low end for the lower bound to the high end for the upper bound.")
+        return [*notes, *dict.fromkeys(note for interval in intervals for note in interval.notes)]
 
     def notes(self) -> list[str]:
         """Return sentences to read with the numbers: the queries that count, and the ties."""
@@ -435,8 +534,8 @@ class Report(Answer, ByName[Result]):
     def facts(self) -> dict[str, Any]:
         """Return the options, the counts of queries, the files, the remarks and the digest of the profile."""
         return {
-            **self.facts_of("distance", "singletons", "average", "n_query", "n_singleton", "n_class"),
-            **self.facts_of("n_in_gallery", "n_excluded", "files", "remarks"),
+            **self._facts_of("distance", "singletons", "average", "n_query", "n_singleton", "n_class"),
+            **self._facts_of("n_in_gallery", "n_excluded", "files", "remarks"),
             "ties": {"rule": self.tie_rule, **self.ties._asdict()},
             "profile": self.profile.digest(),
         }
@@ -444,6 +543,11 @@ class Report(Answer, ByName[Result]):
     def __repr__(self) -> str:
         about = (_queries(self.n_query), self.distance, self.tie_rule, self.source and f"of {self.source}")
         return f"Report({self.summary()}; {', '.join(filter(None, about))})"
+
+
+def scalar_name(measure: str) -> str:
+    """Return the name of a measure for loggers: ``Hit_at_1``, by the rule of `Report.scalars`."""
+    return _NOT_IN_SCALARS.sub("_", measure.replace("@", "_at_")).strip("_")
 
 
 def _queries(n: int) -> str:

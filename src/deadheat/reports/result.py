@@ -158,7 +158,7 @@ class Result(PlainFloats):
         >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 2])
         >>> interval = evaluate(profile, "Hit@1")["Hit@1"].interval()
         >>> interval.lower, interval.upper
-        (Interval(low=0.0, high=1.0), Interval(low=1.0, high=1.0))
+        (Interval(low=0.0, high=1.0), Interval(low=0.5, high=1.0))
         """
         made = intervals.mean_intervals(
             *self.per_query,
@@ -168,7 +168,8 @@ class Result(PlainFloats):
             method=DEFAULT_METHOD if method is None else method,
             n_resamples=n_resamples,
             seed=seed,
-        ).within(0, 1)
+            within=(0, 1),
+        )
         return replace(made, notes=made.notes + self._averaging.caveats(resample, labels))
 
     def summary(self, digits: int = DIGITS) -> str:

@@ -27,8 +27,8 @@ _FINEST = 6  # decimals up to which lower and upper are printed differently wher
 _MARKDOWN = re.compile(r"[\\`*|]|(?<![^\W_])_|_(?![^\W_])|(?<=\])(?=[(\[:])|<(?=[a-zA-Z/!?])|&(?=#?\w+;)")
 LETTERS = "abcdefghijklmnoprstuvwxyz"  # Unicode has no raised q that fonts know
 _RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
-_UP, _DOWN = str.maketrans(LETTERS, _RAISED), str.maketrans(_RAISED, LETTERS)
-_RAISED_TEXT = re.compile(f"[{_RAISED}]+(?:,[{_RAISED}]+)*")
+_UP, _DOWN = str.maketrans(LETTERS + "-", _RAISED + "⁻"), str.maketrans(_RAISED + "⁻", LETTERS + "-")
+_RAISED_TEXT = re.compile(f"[{_RAISED}⁻]+(?:,[{_RAISED}⁻]+)*")
 _LATEX = str.maketrans({
     **{character: f"\\{character}" for character in "&%$#_{}"}, "\\": r"\textbackslash{}", "~": r"\textasciitilde{}",
     "^": r"\^{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
@@ -55,11 +55,13 @@ class Table(NamedTuple):
 
     Labels, ids and names may be anything: unprintable characters are escaped, and a long cell loses its middle.
     HTML also draws the `bounds` of each row, where there are any: lower to upper, and expected, from 0 to 100 %.
+    `notes` go below the tables of a result.
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     bounds: Sequence[Any] = ()
+    notes: Sequence[str] = ()
 
     def to_text(self) -> str:
         """Return the table as lines of plain text."""
@@ -196,18 +198,6 @@ def value(result: Any, digits: int = DIGITS, scale: float = 100.0) -> str:
     if lower == upper:
         return lower
     return f"[{lower}, {upper}]" if math.isnan(result.expected) else f"{expected} [{lower}, {upper}]"
-
-
-def column_of(results: Sequence[Any], digits: int = DIGITS) -> list[str]:
-    """Format the `value` of each result, all with as many decimals.
-
-    Examples
-    --------
-    >>> column_of([Triple(0.5, 0.5, 0.5), Triple(0.25, 0.250001, 0.250002)])
-    ['50.0000', '25.0001 [25.0000, 25.0002]']
-    """
-    digits = distinct_digits(results, digits)
-    return [value(result, digits) for result in results]
 
 
 def headline(result: Any) -> Any:

@@ -325,9 +325,9 @@ def trec_lines(
 
     Examples
     --------
-    >>> from deadheat import evaluate, Task
+    >>> from deadheat import evaluate, from_run
     >>> run, qrels = {"q1": {"a": 0.5, "b": 0.5}}, {"q1": {"a": 1}}
-    >>> report = evaluate(Task.from_run(run, qrels), "AP")
+    >>> report = evaluate(from_run(run, qrels), "AP")
     >>> for line in trec_lines(report, ["map", "num_q", "num_ret"]):
     ...     print(line.expandtabs(4))
     num_q                   all 1

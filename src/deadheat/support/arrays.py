@@ -62,12 +62,12 @@ def offsets_of(lengths: NDArray[Any]) -> Int64:
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
-def spread(starts: Int64, lengths: Int64) -> Int64:
+def runs_joined(starts: Int64, lengths: Int64) -> Int64:
     """Return the indices in all runs, one run after another.
 
     Examples
     --------
-    >>> spread(np.array([5, 0]), np.array([2, 3]))
+    >>> runs_joined(np.array([5, 0]), np.array([2, 3]))
     array([5, 6, 0, 1, 2])
     """
     ends = np.cumsum(lengths)

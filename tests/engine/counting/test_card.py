@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,12 @@ def same(card: Any, *given: Any, threads: int | None = None, **options: Any) -> 
 # The same profile -----------------------------------------------------------------------------------------------------
 
 
+two_ways = pytest.mark.parametrize(
+    ("way", "precision"), [("kernel", "float32"), ("sorting", "float64")], indirect=True
+)  # fmt: skip
+
+
+@two_ways
 @invariance.every_kind_and_distance
 def test_every_kind_of_data(kind, distance, card, way, precision, monkeypatch):
     rows, labels = invariance.example(kind)
@@ -103,6 +109,7 @@ def test_every_kind_of_data(kind, distance, card, way, precision, monkeypatch):
         in_pieces(monkeypatch)
 
 
+@two_ways
 @pytest.mark.parametrize("ties", RULES, ids=str)
 @pytest.mark.parametrize("distance", invariance.PRODUCTS)
 def test_every_meaning_of_tied(distance, ties, card, way, precision, monkeypatch):
@@ -274,13 +281,12 @@ def test_without_a_compiler_there_is_a_line_in_the_log(monkeypatch, caplog):
 # Precision ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("setting", ["high", "medium"])
 @invariance.every_kind_and_distance
-def test_settings_for_shorter_numbers_change_nothing(kind, distance, setting, card, precision):
-    torch.set_float32_matmul_precision(setting)
+def test_settings_for_shorter_numbers_change_nothing(kind, distance, card, precision):
+    torch.set_float32_matmul_precision("medium")
     assert not card.has_float32()
     assert same(card, *invariance.example(kind), distance=distance)
-    assert torch.get_float32_matmul_precision() == setting
+    assert torch.get_float32_matmul_precision() == "medium"
 
 
 def test_shorter_numbers_with_a_bound_for_float32_are_refused(card, monkeypatch):
@@ -448,16 +454,16 @@ def test_the_stream_of_the_caller_is_respected():
 # What comes in --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_tensors_as_embeddings_labels_and_junk(place):
+@pytest.mark.parametrize("where", PLACES)
+def test_tensors_as_embeddings_labels_and_junk(where):
     rows, labels = DUPLICATES
-    tensor, marks = torch.tensor(rows, device=place, requires_grad=True), torch.tensor(labels, device=place)
+    tensor, marks = torch.tensor(rows, device=where, requires_grad=True), torch.tensor(labels, device=where)
     wanted = profiled(rows, labels, junk=labels == 3)
-    for given, where in ((tensor, place), (tensor, None), (tensor, "cpu"), ([tensor[:50], tensor[50:]], None)):
-        assert profiled(given, marks, device=where, junk=marks == 3) == wanted
+    for given, on in ((tensor, where), (tensor, None), (tensor, "cpu"), ([tensor[:50], tensor[50:]], None)):
+        assert profiled(given, marks, device=on, junk=marks == 3) == wanted
     short, bits = tensor.bfloat16(), tensor > 0
     assert profiled(short, marks) == profiled(short.detach().float().cpu().numpy(), labels)
-    result = profiled(bits, marks, bits, marks, distance="hamming", device=place)
+    result = profiled(bits, marks, bits, marks, distance="hamming", device=where)
     assert result == profiled(rows > 0, labels, rows > 0, labels, distance="hamming")
 
 
@@ -574,22 +580,6 @@ def test_workers_of_an_executor_open_the_card_of_the_setting(gallery, monkeypatc
         with ThreadPoolExecutor(2) as executor:
             assert profiled(*given, executor=executor, device=name) == profiled(*given)
     assert opened == ["cuda", "cuda:1"]  # the caller needs none
-
-
-@needs_cuda
-@pytest.mark.slow
-def test_processes_with_cards():
-    with ProcessPoolExecutor(2) as executor:
-        assert profiled(*DUPLICATES, executor=executor, device="cuda") == profiled(*DUPLICATES)
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_the_command(place, tmp_path: Path):
-    np.savez(tmp_path / "data.npz", embeddings=DUPLICATES[0], labels=DUPLICATES[1])
-    arguments = ["evaluate", str(tmp_path / "data.npz"), "--json", "-"]
-    plain, other = (CliRunner().invoke(main, [*arguments, *more]) for more in ([], ["--device", place]))
-    assert (plain.exit_code, other.exit_code) == (0, 0)
-    assert json.loads(plain.stdout) == json.loads(other.stdout)
 
 
 @pytest.mark.parametrize("distance", distance_registry.names(takes="numbers"))

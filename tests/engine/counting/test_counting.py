@@ -19,7 +19,7 @@ from keyed import counts_of, groups_of, profiled
 
 import deadheat as dh
 from deadheat.engine import count
-from deadheat.engine.counting import layout
+from deadheat.engine.counting import candidates, layout
 from deadheat.engine.distances import registry as distance_registry
 
 CASES = int(os.environ.get("DEADHEAT_FUZZ", "14"))  # of each kind and distance
@@ -119,6 +119,7 @@ def test_small_cases_equal_brute_force(name, distance, monkeypatch, tmp_path):
         rng = np.random.default_rng([zlib.crc32(f"{name} {distance}".encode()), number])
         case = draw_case(rng, make, distance, tmp_path)
         monkeypatch.setattr(layout, "TILE_COLUMNS", int(rng.choice([2, 3, 1024])))
+        monkeypatch.setattr(candidates, "_PAIRS_AT_ONCE", int(rng.choice([20, 1 << 20])))
         assert case.found(threads=1 + number % 2) == case.wanted(), (number, case)
 
 
@@ -126,7 +127,7 @@ def test_small_cases_equal_brute_force(name, distance, monkeypatch, tmp_path):
 
 
 def exact_keys(query, gallery, distance):
-    """Integers or fractions, larger is closer, from integer matrices; (n_query, n_gallery)."""
+    """Integers, larger is closer, from integer matrices; (n_query, n_gallery)."""
     if distance == "cityblock":
         return -np.abs(query[:, None] - gallery[None]).sum(axis=2)
     products = query @ gallery.T
@@ -137,7 +138,8 @@ def exact_keys(query, gallery, distance):
         return 2 * products - squares
     scale = np.lcm.reduce(np.maximum(squares, 1).astype(object))
     products, squares = products.astype(object), np.maximum(squares, 1).astype(object)
-    return products * abs(products) * (scale // squares)
+    keys = products * abs(products) * (scale // squares)
+    return np.unique(keys, return_inverse=True)[1].reshape(keys.shape)  # their order, in small integers
 
 
 def counted(keys, relevant, ranked):
@@ -145,10 +147,11 @@ def counted(keys, relevant, ranked):
     result = []
     for key, is_relevant, is_ranked in zip(keys, relevant, ranked, strict=True):
         key, is_relevant = key[is_ranked], is_relevant[is_ranked]
-        groups = []
-        for level in np.unique(key[is_relevant])[::-1]:
-            closer, tied = key > level, key == level
-            groups.append(tuple(int(x.sum()) for x in (closer, closer & is_relevant, tied, tied & is_relevant)))
+        levels, group = np.unique(key, return_inverse=True)
+        tied, tied_relevant = (np.bincount(some, minlength=len(levels)) for some in (group, group[is_relevant]))
+        closer, closer_relevant = len(key) - np.cumsum(tied), is_relevant.sum() - np.cumsum(tied_relevant)
+        table = np.stack([closer, closer_relevant, tied, tied_relevant], axis=1)[tied_relevant > 0][::-1]
+        groups = list(map(tuple, table.tolist()))
         result.append({"groups": groups, "n_ranked": len(key), "n_relevant": int(is_relevant.sum())})
     return result
 
@@ -215,22 +218,22 @@ def test_city_block_sums_just_above_what_a_float_holds(size):
     assert counts_of(profiled(rows * 1.0, labels, distance="cityblock")) == wanted
 
 
-@pytest.mark.parametrize("shards", [1, 1000], ids=["streamed", "kept"])
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.97, 0.995])
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
-def test_what_is_outside_a_giant_class_counts_the_same_in_tiles_and_one_by_one(distance, share, shards, monkeypatch):
+def test_what_is_outside_a_giant_class_counts_the_same_in_tiles_and_one_by_one(distance, share, monkeypatch):
     """One by one if it is less than a sixteenth; with items outside in columns of the class, and without."""
     rng = np.random.default_rng(8)
     monkeypatch.setattr(layout, "BLOCK_ENTRIES", 5000)
-    monkeypatch.setattr(count, "STREAMED_SHARDS", shards)
-    monkeypatch.setattr(layout, "SHARD_BYTES", 1 << (20 if shards == 1 else 28))
     others, seen = ~np.eye(200, dtype=bool), []
-    for values in (3, 50):
+    for values in (3, 12):
         rows, labels = rng.integers(-values, values + 1, (200, 3)), rng.permutation(np.arange(200) >= share * 200)
         wanted = counted(exact_keys(rows, rows, distance), (labels[:, None] == labels) & others, others)
-        profile = profiled(rows, labels, distance=distance, progress=lambda *at: seen.append(at))
-        assert counts_of(profile) == wanted
-        assert seen[-1][0] == seen[-1][1] > 0
+        for streamed_shards, shard_bytes in ((1, 1 << 20), (1000, 1 << 28)):
+            monkeypatch.setattr(count, "STREAMED_SHARDS", streamed_shards)
+            monkeypatch.setattr(layout, "SHARD_BYTES", shard_bytes)
+            profile = profiled(rows, labels, distance=distance, progress=lambda *at: seen.append(at))
+            assert counts_of(profile) == wanted
+            assert seen[-1][0] == seen[-1][1] > 0
 
 
 @pytest.mark.parametrize("scale", [1.0, 3.0, 7 * 2.0**-60])

@@ -85,6 +85,7 @@ def many_portions(monkeypatch):
         ({"labels": np.arange(240) % 12}, "other labels"),
         ({"junk": np.arange(240) < 3}, "junk"),
         ({"gallery": example()[0] + 1}, "other gallery embeddings"),
+        ({"gallery": example()[0][::-1].copy(), "exclude": np.arange(240)}, "items left out"),
     ],
 )
 def test_a_checkpoint_of_other_data_is_refused(change, message, tmp_path):
@@ -126,45 +127,6 @@ def test_a_checkpoint_is_of_values_however_they_are_kept(as_labels, split, tmp_p
     assert resumed == wanted
     assert done[0] > 0.5  # only what was missing is done
     assert run(np.asfortranarray(rows), given) == wanted
-
-
-_SLOW = """
-import sys, time
-import numpy as np
-import deadheat as dh
-from deadheat.engine.counting import portions
-portions.PAIRS = portions.QUERIES = portions.FEW_QUERIES = 1  # so that there are as many portions as usual
-rng = np.random.default_rng(0)
-rows, labels = rng.standard_normal((3000, 16)), np.arange(3000) % 300
-task = dh.Task(rows, labels, checkpoint=sys.argv[1], progress=lambda *_: time.sleep(0.1))
-print(task.profile.digest())
-"""
-
-
-def slow(folder):
-    """A slow run in a process of its own."""
-    command = [sys.executable, "-c", _SLOW, str(folder)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-@pytest.mark.slow
-def test_a_killed_run_goes_on_and_ends_with_the_same_digest(tmp_path):
-    rng = np.random.default_rng(0)
-    wanted = profiled(rng.standard_normal((3000, 16)), np.arange(3000) % 300).digest()
-    folder, kept = tmp_path / "kept", 0
-    for _ in range(2):
-        process = slow(folder)
-        deadline = time.monotonic() + 60
-        while len(list(folder.glob("portion-*.npz"))) <= kept and time.monotonic() < deadline:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        now = len(list(folder.glob("portion-*.npz")))
-        assert now > kept
-        kept = now
-    assert kept < 60  # of 72
-    output, errors = slow(folder).communicate()
-    assert output.strip() == wanted, errors
 
 
 def two_valued(rng, n_row=4000):

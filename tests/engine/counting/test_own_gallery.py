@@ -89,14 +89,6 @@ def test_what_is_refused(gallery, exclude, error, message):
         dh.evaluate(ROWS, LABELS, *gallery, exclude=exclude)
 
 
-def test_a_checkpoint_is_of_the_rows_that_were_left_out(tmp_path):
-    arguments = ROWS, LABELS, ROWS, LABELS
-    first = profiled(*arguments, exclude=np.arange(60), checkpoint=tmp_path / "run")
-    assert profiled(*arguments, exclude=np.arange(60), checkpoint=tmp_path / "run") == first
-    with pytest.raises(InvalidValueError, match="items left out"):
-        profiled(*arguments, exclude=np.arange(60)[::-1], checkpoint=tmp_path / "run")
-
-
 # Saying so ------------------------------------------------------------------------------------------------------------
 
 

@@ -46,7 +46,7 @@ def written_out(made: dict[str, Any], relevance: str) -> dh.TieProfile:
     inside = np.flatnonzero(own >= 0)
     junk[inside, own[inside]] = True
     relevant = {"any": shared > 0, "count": shared}[relevance]
-    return dh.Task.from_scores(distances, relevant, order="ascending", junk=junk).profile
+    return dh.from_scores(distances, relevant, order="ascending", junk=junk).profile
 
 
 @pytest.mark.parametrize("relevance", ["any", "count"])
@@ -184,11 +184,6 @@ def test_questions_of_classes_want_one_label_a_row(question: Any) -> None:
     assert str(caught.value).endswith('or relevance must be "same", but rows have several')
 
 
-def test_formats_take_several_labels() -> None:
-    result = dh.compare_formats(dh.Task(CODES + 0.5, SEVERAL), measures="mAP", n_resamples=20)
-    assert result["float32"]["mAP"] is not None
-
-
 def test_files_and_the_command_take_them(tmp_path: Path) -> None:
     path = tmp_path / "codes.npz"
     np.savez(path, embeddings=CODES, labels=SEVERAL)
@@ -242,22 +237,6 @@ def test_equal_sets_of_labels_are_classes_for_every_question(question: Any) -> N
         assert str(first) == str(second)
     else:
         assert first.content["profile"] == second.content["profile"]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["exploit", "-m", "nDCG", "--relevance", "count"], 'relevance must be "any" or "same" for an exploit of nDCG'),
-        (["grouped", "--group-size", "2"], "labels must be one a row for groups"),
-        (["grouped", "--group-size", "2", "--halves", "3"], "labels must be one a row for halves"),
-        (["audit", "--relevance", "count"], 'relevance must be "any" or "same" for an audit, but is "count"'),
-    ],
-)
-def test_commands_refuse_several_labels_in_one_line(words: list[str], said: str, tmp_path: Path) -> None:
-    np.savez(tmp_path / "codes.npz", embeddings=CODES, labels=SEVERAL)
-    done = CliRunner().invoke(main, [words[0], str(tmp_path / "codes.npz"), "--distance", "hamming", *words[1:]])
-    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
-    assert said in done.stderr
 
 
 @pytest.mark.parametrize("n_bit", [1, 3, 15, 16, 31, 63, 64, 65, 127, 130, 300, 4032, 4033])

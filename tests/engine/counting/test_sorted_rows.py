@@ -70,15 +70,6 @@ def test_only_queries_with_much_that_is_relevant_have_their_rows_sorted(blocks, 
     assert sorted(sorted_queries(seen)) == large.tolist()
 
 
-def test_no_row_is_sorted_under_a_rule_that_rounds(monkeypatch):
-    seen = taken(monkeypatch)
-    rows = np.random.default_rng(1).standard_normal((60, 4))
-    for ties in ("exact", "float16"):
-        seen.clear()
-        Task(rows, np.arange(60) % 2, ties=ties).profile  # noqa: B018
-        assert len(sorted_queries(seen)) == (60 if ties == "exact" else 0)
-
-
 def test_columns_that_are_made_ready_for_each_row_of_blocks_give_the_same(monkeypatch):
     """More columns than are kept ready: 96 MB of float64 rows."""
     rng = np.random.default_rng(3)

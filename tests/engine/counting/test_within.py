@@ -11,7 +11,6 @@ from engine.loops import taken
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.engine import count
 from deadheat.engine.count import count_within
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.profiles.profile import TieProfile
@@ -49,15 +48,6 @@ def test_other_ties_go_through_the_counting_pass_and_codes_are_ranked_too(distan
     result = count_within(rows, classes, groups, settings=CountingOptions.checked(distance=distance, ties=ties))
     assert result == one_by_one(rows, classes, groups, distance=distance, ties=ties)
     assert distance != "hamming" or result.ties.mixed_groups > 0
-
-
-def test_a_large_group_goes_through_the_counting_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(7)
-    embeddings, classes = rng.standard_normal((60, 4)), rng.integers(0, 4, 60)
-    groups = np.array_split(np.arange(60), 2)
-    whole = count_within(embeddings, classes, groups, settings=CountingOptions.checked())
-    monkeypatch.setattr(count, "SMALL_GROUP", 10)
-    assert count_within(embeddings, classes, groups, settings=CountingOptions.checked()) == whole
 
 
 def test_scores_that_leave_something_open_are_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def _mixed(state, word):
 
 
 def same_row(a, b, directions):
-    """Whether the second row is the first one, or a positive multiple of it."""
+    """Return whether the second row is the first one, or a positive multiple of it."""
     left, right = ([Fraction(float(value)) for value in row] for row in (a, b))
     by_left, by_right = (Fraction(float(pivot(row))) if directions else 1 for row in (a, b))
     return all(x * by_right == y * by_left for x, y in zip(left, right, strict=True))

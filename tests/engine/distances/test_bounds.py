@@ -45,7 +45,7 @@ def lost(u, rng):
     return (one_and(np.sqrt(u) * 0.999),) * 2
 
 
-def far_apart(u, rng):
+def of_far_sizes(u, rng):
     """The same, with a term far smaller than any rounding, and signs."""
     row, _ = lost(u, rng)
     row[1:] *= 2.0 ** -rng.integers(0, 45, DIM - 1)
@@ -135,7 +135,7 @@ class Score(NamedTuple):
     dtype: type
     chunk: int | None = None
     pairs: bool = False  # computed pair by pair, not as a tile
-    of: str = "size"  # of rows; "score": a part of the score itself; "terms": of Σ|q_k x_k|
+    relative_to: str = "size"  # of rows; "score": a part of the score itself; "terms": of Σ|q_k x_k|
     fillers: float = 1.0  # ratio of the lengths of items that are there in addition
     between: tuple[float, float] = (-np.inf, np.inf)  # all numbers
 
@@ -164,34 +164,34 @@ class Score(NamedTuple):
 
     def bound(self, distance, query, column, score, real):
         queries = np.array([query])
-        if self.of == "terms":
-            assert distance.spread
+        if self.relative_to == "terms":
+            assert distance.mostly_one_term
             result = distance.scores.pair_bounds(queries, np.array([column]), np.array([float(score)]))
             return Fraction(float(result[0]))
         absolute, relative, tiny = distance.scores.errors(0, queries, int(column))[0].tolist()
-        return Fraction(absolute) if self.of == "size" else Fraction(relative) * abs(real) + Fraction(tiny)
+        return Fraction(absolute) if self.relative_to == "size" else Fraction(relative) * abs(real) + Fraction(tiny)
 
 
 def scores():
-    """What is bounded, its scores, rows to begin with, and the share of the bound that is reached at least."""
+    """Yield a title, scores, rows to begin with, and the least share of the bound to be reached."""
     plus, near = (0.0, np.inf), (1.0, 1.24)
     for dtype in BOTH:
         product = partial(Score, "inner_product", "InnerProduct", dtype)
         yield "product", product(), lost, 0.5
-        yield "product of one sign", product(of="score", between=plus), lost, 0.5
+        yield "product of one sign", product(relative_to="score", between=plus), lost, 0.5
         yield "product of tiny numbers", product(fillers=float(np.finfo(dtype).tiny) ** (1 / 47)), tiny_items, 0.05
         yield "cosine", Score("cosine", "Cosine", dtype), below_one, 0.1
         yield "cosine by tangents", Score("cosine", "CosineOfTangents", dtype, between=near), near_one_point, 0.01
         euclidean = partial(Score, "euclidean", "Euclidean", dtype)
-        yield "Euclidean, usual square", euclidean(), lost, 0.5
+        yield "Euclidean, common offset", euclidean(), lost, 0.5
         yield "Euclidean", euclidean(fillers=2), lost, 0.5
-        yield "Euclidean by squares", euclidean(fillers=2, of="score"), longer, 0.2
+        yield "Euclidean by squares", euclidean(fillers=2, relative_to="score"), longer, 0.2
         yield "city block", Score("cityblock", "Cityblock", dtype), opposite, 0.5
         yield "overlaps", Score("cityblock", "CityblockOfOverlaps", dtype, between=plus), terms_of_a_sum, 0.5
     single, double = (partial(Score, "inner_product", "InnerProduct", dtype) for dtype in BOTH)
     yield "product in chunks of 8", single(chunk=8), lost, 0.4
     yield "product, single pairs", double(pairs=True), lost, 0.1
-    yield "product, Σ|q_k x_k|", double(pairs=True, of="terms"), far_apart, 0.05
+    yield "product, Σ|q_k x_k|", double(pairs=True, relative_to="terms"), of_far_sizes, 0.05
 
 
 @pytest.mark.parametrize(("title", "score", "start", "least"), list(scores()))
@@ -205,18 +205,18 @@ def test_scores(title, score, start, least):
 def true_closeness(distance, query, score):
     q, unit = fractions(query), Fraction(distance.unit)
     if distance.name == "euclidean":
-        return -root(max(dot(q, q) + (Fraction(distance.usual) - 2 * score) * unit**2, Fraction(0)))
+        return -root(max(dot(q, q) + (Fraction(distance.common_offset) - 2 * score) * unit**2, Fraction(0)))
     if distance.name == "cityblock":
-        return min(-sum(q) - (Fraction(distance.usual) - 2 * score) * unit, Fraction(0))
+        return min(-sum(q) - (Fraction(distance.common_offset) - 2 * score) * unit, Fraction(0))
     return at_centre(distance, q) + score * unit**2
 
 
 def score_of(distance, query, closeness):
     q, unit = fractions(query), Fraction(distance.unit)
     if distance.name == "euclidean":
-        return ((dot(q, q) - closeness**2) / unit**2 + Fraction(distance.usual)) / 2
+        return ((dot(q, q) - closeness**2) / unit**2 + Fraction(distance.common_offset)) / 2
     if distance.name == "cityblock":
-        return ((sum(q) + closeness) / unit + Fraction(distance.usual)) / 2
+        return ((sum(q) + closeness) / unit + Fraction(distance.common_offset)) / 2
     return (closeness - at_centre(distance, q)) / unit**2
 
 
@@ -273,16 +273,16 @@ def shares_of_sums(queries, items):
     return shares_of_rounding_up(scaling.absolute_sums(Array(rows), 1 / 3), real, DIM + 4)
 
 
-def shares_of_rounding_up(found, real, roundings):
-    """How much of what was added was needed."""
+def shares_of_rounding_up(rounded, real, roundings):
+    """Return the needed share of the slack that was added."""
     allowed = Fraction(bounds.gamma(roundings, np.float64))
-    computed = [Fraction(value) / (1 + allowed) for value in found.tolist()]
+    computed = [Fraction(value) / (1 + allowed) for value in rounded.tolist()]
     shares = [(r - c) / (c * allowed) for r, c in zip(real, computed, strict=True)]
     return list(map(max, shares[:PAIRS], shares[PAIRS:]))
 
 
 def shares_of_compensated(queries, items):
-    """What is beyond a rounding of the result."""
+    """Return the errors beyond one rounding of the result, as shares of their bound."""
     left, error = scaling.sums_less(ScaledRows(Array(queries), np.ones(PAIRS)), 1.0, squares=True)
     real = [dot(row, row) - 1 for row in map(fractions, queries)]
     return [
@@ -297,11 +297,12 @@ def tangents_of(items):
     centre = scaling.common_centre(source, source)
     tangents, sizes = scaling.tangents(source, centre)
     c = fractions(centre)
-    real = [
-        [x / root(dot(row, row)) - y / root(dot(c, c)) for x, y in zip(row, c, strict=True)]
-        for row in map(fractions, items)
-    ]
+    real = (less_centre(row, root(dot(row, row)), c, root(dot(c, c))) for row in map(fractions, items))
     return real, list(map(fractions, tangents.read(0, PAIRS))), list(map(Fraction, sizes.tolist()))
+
+
+def less_centre(row, norm, centre, norm_of_centre):
+    return [x / norm - y / norm_of_centre for x, y in zip(row, centre, strict=True)]
 
 
 def shares_of_tangents(queries, items):
@@ -313,7 +314,8 @@ def shares_of_tangents(queries, items):
 
 
 def shares_of_tangent_sizes(queries, items):
-    return [root(dot(found, found)) / size for _, found, size in zip(*tangents_of(items), strict=True)]
+    _, tangents, sizes = tangents_of(items)
+    return [root(dot(found, found)) / size for found, size in zip(tangents, sizes, strict=True)]
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def single(value: float, flush: bool = False) -> Fraction:
 # Scores and cuts -----------------------------------------------------------------------------------------------------
 
 
-def apart() -> Fraction:
+def separated() -> Fraction:
     """Scores as far apart as their bounds allow: rounding keeps order, so that only the product uses any of it."""
     slack, most, rng = held("SEPARATED") - 1, Fraction(0), np.random.default_rng(1)
     for b, c in numbers(1, 2):
@@ -84,7 +84,7 @@ def apart() -> Fraction:
         s = after(Fraction(t) + Fraction(b) + Fraction(c))
         if Fraction(s) - Fraction(t) > Fraction(b) + Fraction(c):
             s = math.nextafter(s, -math.inf)
-        product = 1 - U  # the rounding of reach · SEPARATED
+        product = 1 - U  # the rounding of width · SEPARATED
         most = max(most, (Fraction(s - t) / (Fraction(b + c) * product) - 1) / slack)
     return most
 
@@ -103,19 +103,19 @@ def places_off() -> Fraction:
     return most
 
 
-def needed(wanted: Fraction, found: float, slack: Fraction) -> Fraction:
-    """Return the part of the slack that has been used up to reach what is wanted."""
-    return 1 - (Fraction(found) - wanted) / slack
+def needed(wanted: Fraction, reached: float, slack: Fraction) -> Fraction:
+    """Return the part of the slack that has been used up to width what is wanted."""
+    return 1 - (Fraction(reached) - wanted) / slack
 
 
 def of_cut() -> Fraction:
     part, most = float(held("OF_CUT")), Fraction(0)
-    for v, reach in numbers(2, 2):
+    for v, width in numbers(2, 2):
         for value in (v, -v):
-            slack = part * (abs(value) + reach) + float(held("LEAST_OF_CUT"))
-            whole = held("OF_CUT") * (Fraction(v) + Fraction(reach))
-            most = max(most, needed(Fraction(value) + Fraction(reach), (value + reach) + slack, whole))
-            most = max(most, needed(Fraction(reach) - Fraction(value), -((value - reach) - slack), whole))
+            slack = part * (abs(value) + width) + float(held("LEAST_OF_CUT"))
+            whole = held("OF_CUT") * (Fraction(v) + Fraction(width))
+            most = max(most, needed(Fraction(value) + Fraction(width), (value + width) + slack, whole))
+            most = max(most, needed(Fraction(width) - Fraction(value), -((value - width) - slack), whole))
     return most
 
 
@@ -128,16 +128,16 @@ def least_of_cut() -> Fraction:
 
 
 def edges(name: str) -> Fraction:
-    """The edge of a cut, where the reach is nearly all of it, or next to nothing."""
+    """The edge of a cut, where the width is nearly all of it, or next to nothing."""
     relative_part, part, most = 1 + float(held("OF_TOLERANCE")), float(held("OF_EDGE")), Fraction(0)
     for v, r, tiny in numbers(3, 3):
         relative = r * (0.1 if name == "OF_TOLERANCE" else 2.0**-60)
         tiny *= 2.0**20 if name == "OF_TOLERANCE" else 2.0**-60
-        reach = (relative * v + tiny) * relative_part + part * v
+        width = (relative * v + tiny) * relative_part + part * v
         real = Fraction(relative) * Fraction(v) + Fraction(tiny)
         slack = held("OF_TOLERANCE") * real + held("OF_EDGE") * Fraction(v)
         for sign in (1, -1):
-            most = max(most, needed(real + sign * Fraction(v), sign * v + reach, slack))
+            most = max(most, needed(real + sign * Fraction(v), sign * v + width, slack))
     return most
 
 
@@ -344,7 +344,7 @@ def of_lost() -> Fraction:
 # All of them ---------------------------------------------------------------------------------------------------------
 
 ATTACKS: dict[str, tuple[Callable[[], Fraction], float]] = {  # and the part that is needed at least
-    "SEPARATED": (apart, 0.1),
+    "SEPARATED": (separated, 0.1),
     "PLACES_OFF": (places_off, 0.3),
     "OF_CUT": (of_cut, 0.3),
     "LEAST_OF_CUT": (least_of_cut, 0),

@@ -79,9 +79,9 @@ def test_profiles_and_measures(row, data, on_card):
     rows, labels, similar = data
     relevant = off_diagonal(labels[:, None] == labels)
     profile = dh.Task(rows, labels, distance="intersection", device=device).profile
-    assert profile == dh.Task.from_scores(off_diagonal(similar), relevant).profile
+    assert profile == dh.from_scores(off_diagonal(similar), relevant).profile
     report = dh.evaluate(rows[:15], labels[:15], rows, labels, distance="intersection", measures=["mAP"], device=device)
-    given = dh.evaluate(dh.Task.from_scores(similar[:15], labels[:15, None] == labels).profile, ["mAP"])
+    given = dh.evaluate(dh.from_scores(similar[:15], labels[:15, None] == labels).profile, ["mAP"])
     assert report["mAP"].lower == given["mAP"].lower < report["mAP"].upper == given["mAP"].upper
 
 

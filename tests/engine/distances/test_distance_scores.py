@@ -87,8 +87,8 @@ def real_scores(metric, rows):
     return [[true_score(metric, query, rows[i]) for i in metric.columns.item_of_column] for query in rows]
 
 
-def check(found, bound, real):
-    for i, row in enumerate(found.tolist()):
+def check(scores, bound, real):
+    for i, row in enumerate(scores.tolist()):
         for j, value in enumerate(row):
             assert abs(Fraction(value) - real[i][j]) <= Fraction(float(bound[i][j])) + Fraction(1, 2**190)
 
@@ -96,7 +96,7 @@ def check(found, bound, real):
 @pytest.mark.parametrize("name", ["cosine", "euclidean", "inner_product", "cityblock"])
 @pytest.mark.parametrize("kind", ["gaussian", "saturated", "cancelling", "mixed in a row", "tiny", "huge"])
 def test_scores_turn_into_closeness_and_back_within_their_intervals(name, kind):
-    """What `closeness` and `score` return contains the real number, also next to the ends of float64's range."""
+    """The intervals of `closeness` and `score` contain the real number, also next to the ends of float64's range."""
     rows = embeddings_of(kind, np.random.default_rng(7), 8, 5)
     metric = distance_registry.make(name, rows, None, False)
     grid = np.repeat(np.arange(8), len(metric.columns)), np.tile(np.arange(len(metric.columns)), 8)
@@ -123,14 +123,14 @@ def source(rows):
     return Array(np.ascontiguousarray(rows))
 
 
-def near_one_point(rng, n=40, d=7, dtype=np.float64, spread=1e-6):
-    return (rng.standard_normal(d) + spread * rng.standard_normal((n, d))).astype(dtype)
+def near_one_point(rng, n=40, d=7, dtype=np.float64, radius=1e-6):
+    return (rng.standard_normal(d) + radius * rng.standard_normal((n, d))).astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("spread", [1e-6, 1e-3, 1e-12])
-def test_nothing_is_lost_when_the_centre_is_taken_off(dtype, spread):
-    rows = source(near_one_point(np.random.default_rng(1), dtype=dtype, spread=spread))
+@pytest.mark.parametrize("radius", [1e-6, 1e-3, 1e-12])
+def test_nothing_is_lost_when_the_centre_is_taken_off(dtype, radius):
+    rows = source(near_one_point(np.random.default_rng(1), dtype=dtype, radius=radius))
     centre = scaling.common_centre(rows, rows)
     assert centre is not None
     left = scaling.less(rows, centre).read(0, len(rows))
@@ -146,7 +146,7 @@ def test_rows_near_one_point_may_be_of_any_size(exponent):
     assert dh.Task(np.ldexp(rows, exponent), labels).profile.digest() == dh.Task(rows, labels).profile.digest()
 
 
-def test_what_is_spread_has_no_centre():
+def test_rows_without_a_common_direction_have_no_centre():
     rng = np.random.default_rng(2)
     for rows in (rng.standard_normal((30, 5)), rng.random((30, 5)), np.zeros((3, 4)), np.array([[1e308], [-1e308]])):
         assert scaling.common_centre(source(rows), source(rows)) is None
@@ -163,7 +163,7 @@ def test_a_feature_that_changes_its_sign_keeps_its_numbers():
 
 
 @pytest.mark.parametrize("kind", ["collapsed", "along", "one feature", "float32"])
-def test_tangents_err_by_a_part_of_their_spread(kind):
+def test_tangents_err_by_a_part_of_their_size(kind):
     rng = np.random.default_rng(4)
     rows = near_one_point(rng, n=12)
     if kind == "along":  # multiples of one row, but for little
@@ -174,11 +174,12 @@ def test_tangents_err_by_a_part_of_their_spread(kind):
         rows = rows.astype(np.float32)
     centre = scaling.common_centre(source(rows), source(rows))
     assert centre is not None
-    tangents, spread = scaling.tangents(source(rows), centre)
+    tangents, radius = scaling.tangents(source(rows), centre)
     bound, c = Fraction(bounds.of_tangent(rows.shape[1])), fractions(centre)
-    for row, result, s in zip(rows, tangents.read(0, 12), map(Fraction, spread.tolist()), strict=True):
+    for row, result, s in zip(rows, tangents.read(0, 12), map(Fraction, radius.tolist()), strict=True):
         x = fractions(row)
-        true = [a / root(dot(x, x)) - b / root(dot(c, c)) for a, b in zip(x, c, strict=True)]
+        norm, norm_of_centre = root(dot(x, x)), root(dot(c, c))
+        true = [a / norm - b / norm_of_centre for a, b in zip(x, c, strict=True)]
         off = [a - b for a, b in zip(true, fractions(result), strict=True)]
         assert root(dot(off, off)) <= bound * s
         assert root(dot(true, true)) <= s

@@ -43,11 +43,11 @@ def test_bounds_of_pairs_are_those_of_the_reference_and_no_larger_than_those_of_
         assert (result <= (part * np.abs(scores) + tiny) * (1 + 2.0**-30)).all()
 
 
-@pytest.mark.parametrize("spread", [0, 8, 40])
-def test_what_is_left_of_squares_and_sums_is_as_exact_as_it_says(spread):
+@pytest.mark.parametrize("decades", [0, 8, 40])
+def test_what_is_left_of_squares_and_sums_is_as_exact_as_it_says(decades):
     """Rows with one number of 1 and the others far smaller, so that nearly nothing is left of their squares less 1."""
-    rng = np.random.default_rng(spread)
-    rows = rng.random((40, 6)) * 10.0 ** -(spread * rng.random((40, 1)))
+    rng = np.random.default_rng(decades)
+    rows = rng.random((40, 6)) * 10.0 ** -(decades * rng.random((40, 1)))
     rows[:, 0] = 1
     for squares, power in ((True, 2), (False, 1)):
         left, error = scaling.sums_less(ScaledRows(Array(rows), np.ones(40)), 1.0, squares=squares)
@@ -57,13 +57,13 @@ def test_what_is_left_of_squares_and_sums_is_as_exact_as_it_says(spread):
             assert Fraction(off) <= abs(real) * Fraction(2) ** -30 or off == 0
 
 
-def test_the_usual_number_is_where_most_are():
-    assert scaling.usual(np.array([1.0, 1.0, 1.0, 1.25, 0.9, 1e-3])) == 1.0
-    assert scaling.usual(np.ldexp(1.0, np.arange(-60, 60))) == 0.0
-    assert scaling.usual(np.array([3.0])) == 3.0
+def test_the_common_offset_is_where_most_are():
+    assert scaling.common_size(np.array([1.0, 1.0, 1.0, 1.25, 0.9, 1e-3])) == 1.0
+    assert scaling.common_size(np.ldexp(1.0, np.arange(-60, 60))) == 0.0
+    assert scaling.common_size(np.array([3.0])) == 3.0
 
 
-def test_products_of_sizes_bound_rows_of_numbers_that_lie_far_apart():
+def test_products_of_sizes_bound_rows_of_numbers_of_very_different_sizes():
     """Scores far below the norms are known to a part of themselves, and no number that is not 0 becomes 0."""
     rng = np.random.default_rng(2)
     rows = np.ldexp(rng.standard_normal((30, 12)), rng.integers(-900, 900, (30, 12)).astype(np.int32))
@@ -71,10 +71,10 @@ def test_products_of_sizes_bound_rows_of_numbers_that_lie_far_apart():
     queries, columns = (index.ravel() for index in np.indices((30, 30)))
     scores = distance.scores.pair_scores(queries, columns)
     bound = distance.scores.pair_bounds(queries, columns, scores)
-    last, reach = len(distance.levels) - 1, np.empty((30, 30))
+    last, of_band = len(distance.levels) - 1, np.empty((30, 30))
     for position, band in enumerate(distance.columns.bands):
-        reach[:, slice(*band)] = distance.scores.errors(last, np.arange(30), position)[:, :1]
-    assert np.median(bound / reach[queries, columns]) < 1e-30
+        of_band[:, slice(*band)] = distance.scores.errors(last, np.arange(30), position)[:, :1]
+    assert np.median(bound / of_band[queries, columns]) < 1e-30
     lengths = [sum(Fraction(x) ** 2 for x in row.tolist()) for row in rows]
     for i, j, score, off in zip(queries, columns, scores.tolist(), bound.tolist(), strict=True):
         product = dot(rows[i].tolist(), rows[j].tolist())

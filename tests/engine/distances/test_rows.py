@@ -27,9 +27,9 @@ def rows(rng, n, dim, dtype):
     return values
 
 
-def same_bits(found, expected):
-    expected = np.asarray(expected, dtype=found.dtype).reshape(found.shape)
-    assert_array_equal(found.view(np.uint8), expected.view(np.uint8))
+def same_bits(result, expected):
+    expected = np.asarray(expected, dtype=result.dtype).reshape(result.shape)
+    assert_array_equal(result.view(np.uint8), expected.view(np.uint8))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

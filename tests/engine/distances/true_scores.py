@@ -34,7 +34,7 @@ def true_score(distance, query, item):
     if kind == "InnerProduct":
         return dot(q, x) / unit**2
     if kind == "Euclidean":
-        return dot(q, x) / unit**2 - (dot(x, x) / unit**2 - Fraction(distance.usual)) / 2
+        return dot(q, x) / unit**2 - (dot(x, x) / unit**2 - Fraction(distance.common_offset)) / 2
     if kind == "Cityblock":
         return -absolute_differences(q, x) / unit
-    return sum(map(min, q, x)) / unit - (sum(x) / unit - Fraction(distance.usual)) / 2
+    return sum(map(min, q, x)) / unit - (sum(x) / unit - Fraction(distance.common_offset)) / 2

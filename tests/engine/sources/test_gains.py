@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat import Task, TieProfile
+from deadheat import TieProfile, from_judged, from_neighbors, from_run, from_scores
 from deadheat.engine.profiles import parts
 from deadheat.engine.sources.keyed import profile_lists
 from deadheat.measures import per_query, std
@@ -52,7 +52,7 @@ def at_level(name: str, gains: list[float]) -> tuple[str, list[float]]:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_order_of_ties(name: str) -> None:
     codes, gains = data()
-    profile = Task.from_scores(distances(codes), gains, order="ascending").profile
+    profile = from_scores(distances(codes), gains, order="ascending").profile
     values, deviation = per_query(profile, name), std(profile, name)
     for query, (row, of_items) in enumerate(zip(distances(codes).tolist(), gains.tolist(), strict=True)):
         plain, counted = at_level(name, of_items)
@@ -71,7 +71,7 @@ def test_every_order_of_ties(name: str) -> None:
 def test_wherever_relevance_is_given(tmp_path: Path) -> None:
     """Matrices dense, sparse and of float32; runs, of dictionaries and files; neighbours; embeddings and qrels."""
     codes, gains = data()
-    profile = Task.from_scores(distances(codes), gains, order="ascending").profile
+    profile = from_scores(distances(codes), gains, order="ascending").profile
     assert profile.gains is not None
     assert profile.gains.shape == (8, 3)
     run, qrels = tables(codes, gains)
@@ -85,33 +85,33 @@ def test_wherever_relevance_is_given(tmp_path: Path) -> None:
     scores = [[run[query][item] for item in row] for query, row in zip(run, rows, strict=True)]
     ids = [f"q{i}" for i in range(8)], [f"d{i}" for i in range(6)]
     result = [
-        Task.from_scores(distances(codes), gains.astype(np.float32), order="ascending"),
-        Task.from_run(run, qrels),
-        *(Task.from_run(run, tmp_path / name) for name in ("qrels", "qrels.json", "test.tsv")),
-        Task.from_neighbors(rows, scores, relevant=relevant, n_gallery=6),
-        Task.from_judged(*codes, qrels, *ids, distance="hamming"),
-        Task.from_judged(*codes, tmp_path / "qrels", *ids, distance="hamming", threads=2),
+        from_scores(distances(codes), gains.astype(np.float32), order="ascending"),
+        from_run(run, qrels),
+        *(from_run(run, tmp_path / name) for name in ("qrels", "qrels.json", "test.tsv")),
+        from_neighbors(rows, scores, relevant=relevant, n_gallery=6),
+        from_judged(*codes, qrels, *ids, distance="hamming"),
+        from_judged(*codes, tmp_path / "qrels", *ids, distance="hamming", threads=2),
     ]
     assert {task.profile.digest() for task in result} == {profile.digest()}
     sparse = pytest.importorskip("scipy.sparse")
     for make in (sparse.csr_array, sparse.csr_matrix, sparse.coo_array):
-        assert Task.from_scores(distances(codes), make(gains), order="ascending").profile == profile
+        assert from_scores(distances(codes), make(gains), order="ascending").profile == profile
 
 
 def test_whole_gains_are_grades_and_those_of_junk_do_not_count() -> None:
     codes, gains = data()
     whole, junk = np.ceil(gains), gains != np.ceil(gains)
     scores = -distances(codes)
-    plain = Task.from_scores(scores, whole.astype(int)).profile
+    plain = from_scores(scores, whole.astype(int)).profile
     assert plain.gains is None
-    assert Task.from_scores(scores, whole).profile.digest() == plain.digest()
+    assert from_scores(scores, whole).profile.digest() == plain.digest()
     run, qrels = tables(codes, whole)
-    assert Task.from_run(run, qrels).profile.digest() == plain.digest()
-    expected = Task.from_scores(scores, whole.astype(int), junk=junk).profile
+    assert from_run(run, qrels).profile.digest() == plain.digest()
+    expected = from_scores(scores, whole.astype(int), junk=junk).profile
     assert expected.gains is None
-    assert Task.from_scores(scores, gains, junk=junk).profile.digest() == expected.digest()
-    one = Task.from_scores(scores, gains, junk=np.arange(6) > 3).profile
-    assert one == Task.from_scores(scores[:, :4], gains[:, :4]).profile
+    assert from_scores(scores, gains, junk=junk).profile.digest() == expected.digest()
+    one = from_scores(scores, gains, junk=np.arange(6) > 3).profile
+    assert one == from_scores(scores[:, :4], gains[:, :4]).profile
 
 
 @pytest.mark.parametrize("name", ["nDCG@4", "ERR@4", "AP(rel=0.75)"])
@@ -122,7 +122,7 @@ def test_lists_that_were_cut(name: str) -> None:
     rows = np.argsort(-scores, kind="stable")[:, :4]
     relevant = [dict(enumerate(row.tolist())) for row in gains]
     values = np.take_along_axis(scores, rows, axis=1)
-    profile = Task.from_neighbors(rows, values, relevant=relevant, n_gallery=6).profile
+    profile = from_neighbors(rows, values, relevant=relevant, n_gallery=6).profile
     lower, _, upper = per_query(profile, name)
     for query in (0, 3, 4):
         cut = np.where(scores[query] > values[query, -1], scores[query], -9).tolist()
@@ -138,15 +138,15 @@ def test_lists_that_were_cut(name: str) -> None:
 def test_profiles_are_kept_sliced_joined_added_and_cut(tmp_path: Path) -> None:
     codes, gains = data()
     scores = -distances(codes)
-    profile = Task.from_scores(scores, gains).profile
+    profile = from_scores(scores, gains).profile
     profile.save(tmp_path / "profile.npz")
     loaded = TieProfile.load(tmp_path / "profile.npz")
     assert (loaded.digest(), loaded.gains.tolist()) == (profile.digest(), profile.gains.tolist())  # type: ignore[union-attr]
-    other = Task.from_scores(scores, np.where(gains == 0.75, 0.5, gains)).profile
+    other = from_scores(scores, np.where(gains == 0.75, 0.5, gains)).profile
     assert other.digest() != profile.digest()
     with pytest.raises(ValueError, match="must have the same relevant items, but their gains differ"):
         profile + other
-    first, second, whole = (Task.from_scores(scores[some], gains[some]).profile for some in ([0, 3], [4, 5], [2]))
+    first, second, whole = (from_scores(scores[some], gains[some]).profile for some in ([0, 3], [4, 5], [2]))
     assert whole.gains is None
     for name in NAMES:
         expected = per_query(profile, name)
@@ -154,7 +154,7 @@ def test_profiles_are_kept_sliced_joined_added_and_cut(tmp_path: Path) -> None:
             for values, kept in zip(per_query(joined, name), expected, strict=True):
                 np.testing.assert_array_equal(values, kept[some])
     for rel in (0.1, 0.25, 0.5, 1.1, 9):
-        above = Task.from_scores(scores, np.where(gains >= rel, gains, 0)).profile
+        above = from_scores(scores, np.where(gains >= rel, gains, 0)).profile
         assert (parts.at_level(profile, rel) == above) or above.gains is None
         assert np.array_equal(per_query(parts.at_level(profile, rel), "AP"), per_query(above, "AP"), equal_nan=True)
 
@@ -180,7 +180,7 @@ def test_a_tolerance_has_no_groups_for_gains() -> None:
     codes, gains = data()
     ids = [f"q{i}" for i in range(8)], [f"d{i}" for i in range(6)]
     with pytest.raises(ValueError, match="ties must have tie groups where relevance is graded"):
-        Task.from_judged(*codes, tables(codes, gains)[1], *ids, distance="hamming", ties=dh.Tolerance(1))
+        from_judged(*codes, tables(codes, gains)[1], *ids, distance="hamming", ties=dh.Tolerance(1))
 
 
 def test_rounded_distances_and_lists_of_different_lengths() -> None:
@@ -191,11 +191,11 @@ def test_rounded_distances_and_lists_of_different_lengths() -> None:
     qrels = {f"q{i}": {f"d{j}": g for j, g in enumerate(row)} for i, row in enumerate(gains.tolist())}
     ids = list(qrels), [f"d{j}" for j in range(9)]
     rounded = (gallery.T - queries).astype(np.float16)
-    expected = Task.from_scores(rounded, gains, order="ascending").profile
-    assert Task.from_judged(queries, gallery, qrels, *ids, distance="euclidean", ties="float16").profile == expected
+    expected = from_scores(rounded, gains, order="ascending").profile
+    assert from_judged(queries, gallery, qrels, *ids, distance="euclidean", ties="float16").profile == expected
     lengths = [9, 1, 3, 8, 2, 1]
     run = {f"q{i}": {f"d{j}": -float(rounded[i, j]) for j in range(n)} for i, n in enumerate(lengths)}
-    whole = Task.from_run(run, {q: {d: qrels[q][d] for d in row} for q, row in run.items()}).profile
+    whole = from_run(run, {q: {d: qrels[q][d] for d in row} for q, row in run.items()}).profile
     flat = [np.concatenate([row[:n] for row, n in zip(rows, lengths, strict=True)]) for rows in (-rounded, gains)]
     assert profile_lists(*flat, np.array(lengths)) == whole
 
@@ -207,9 +207,9 @@ def test_powers_of_gains_are_rounded_once() -> None:
     tiny = Fraction(1e-30) * Fraction("0.693147180559945309417232121458176568")
     assert exponential(np.array([[0.0, 1e-30]]), 500, "a gain").tolist() == [[0.0, float(tiny + tiny**2 / 2)]]
     with pytest.raises(ValueError, match=r"an exponential gain takes grades up to 500, but one is 500\.5"):
-        per_query(Task.from_scores([[1, 2]], [[500.5, 0.5]]).profile, "nDCG(dcg='exp-log2')")
+        per_query(from_scores([[1, 2]], [[500.5, 0.5]]).profile, "nDCG(dcg='exp-log2')")
     with pytest.raises(ValueError, match="ERR takes grades up to 4, but one is 5"):
-        per_query(Task.from_scores([[1, 2]], [[5, 1]]).profile, "ERR@10")
+        per_query(from_scores([[1, 2]], [[5, 1]]).profile, "ERR@10")
 
 
 def test_err_of_a_large_group_is_close_to_that_of_random_orders() -> None:
@@ -217,7 +217,7 @@ def test_err_of_a_large_group_is_close_to_that_of_random_orders() -> None:
     rng = np.random.default_rng(2)
     gains = np.zeros(500)
     gains[:40] = rng.choice([0.5, 1, 2.5, 4], 40)
-    profile = Task.from_scores(np.zeros((1, 500)), gains[None]).profile
+    profile = from_scores(np.zeros((1, 500)), gains[None]).profile
     chances = (2**gains - 1) / 16
     drawn = []
     for _ in range(4000):
@@ -225,6 +225,6 @@ def test_err_of_a_large_group_is_close_to_that_of_random_orders() -> None:
         drawn.append((row * np.cumprod(np.append(1, 1 - row[:-1])) / np.arange(1, 101)).sum())
     assert abs(per_query(profile, "ERR@100").expected[0] - np.mean(drawn)) < 4 * np.std(drawn) / np.sqrt(4000)
     assert std(profile, "ERR@100")[0] == pytest.approx(np.std(drawn), rel=0.1)
-    wide = Task.from_scores(np.zeros((1, 1100)), np.pad(gains, (0, 600))[None]).profile
+    wide = from_scores(np.zeros((1, 1100)), np.pad(gains, (0, 600))[None]).profile
     assert np.isfinite([std(wide, "ERR@1000")[0], per_query(wide, "ERR@1100").expected[0]]).all()
     assert np.isnan(std(wide, "ERR@1001")[0])

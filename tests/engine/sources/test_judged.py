@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 from engine.counting.keyed import in_many_portions
 
-from deadheat import Task, TieProfile, Tolerance, evaluate
+from deadheat import Task, TieProfile, Tolerance, evaluate, from_judged, from_scores
 
 
 def case(seed: int, n_grade: int) -> tuple[Any, ...]:
@@ -39,8 +37,8 @@ SCORES = {
 def test_profile_of_exact_scores(n_grade: int, distance: str) -> None:
     for seed in range(20):
         queries, gallery, qrels, query_ids, gallery_ids, judged = case(seed, n_grade)
-        result = Task.from_judged(queries, gallery, qrels, query_ids, gallery_ids, distance=distance).profile
-        assert result == Task.from_scores(SCORES[distance](queries, gallery), judged).profile, seed
+        result = from_judged(queries, gallery, qrels, query_ids, gallery_ids, distance=distance).profile
+        assert result == from_scores(SCORES[distance](queries, gallery), judged).profile, seed
         assert result.query_ids == tuple(query_ids)
 
 
@@ -63,33 +61,22 @@ def test_workers_count_the_same(n_grade: int, ties: str, monkeypatch: pytest.Mon
     case = large(n_grade, 60, 400, n_grade)
     junk = np.random.default_rng(0).random((60, 400)) < 0.1
     given = {"distance": "euclidean", "ties": ties, "exclude": case[3:], "junk": junk}
-    alone = Task.from_judged(*case, **given).profile
+    alone = from_judged(*case, **given).profile
     with ThreadPoolExecutor(2) as threads:
-        result = Task.from_judged(*case, **given, executor=threads).profile
+        result = from_judged(*case, **given, executor=threads).profile
     assert (result.digest(), result.query_ids) == (alone.digest(), alone.query_ids)
-
-
-def test_processes_count_the_same_in_two_portions(tmp_path: Path) -> None:
-    queries, gallery, *rest = large(7, 1000, 2000, 2)
-    np.save(tmp_path / "gallery.npy", gallery)
-    alone = Task.from_judged(queries, gallery, *rest).profile
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
-        reported: list[int] = []
-        given = {"executor": executor, "progress": lambda done, total: reported.append(done)}
-        assert Task.from_judged(queries, tmp_path / "gallery.npy", *rest, **given).profile == alone
-    assert reported == [0, 996 * 1000, 996 * 2000]  # four queries have nothing here
 
 
 def test_nothing_is_relevant_for_workers_either() -> None:
     with ThreadPoolExecutor(2) as threads:
         given = [[1.0]], [[1.0], [2.0]], {"q": {"a": 0}}, ["q"], ["a", "b"]
-        assert Task.from_judged(*given, executor=threads).profile == Task.from_judged(*given).profile
+        assert from_judged(*given, executor=threads).profile == from_judged(*given).profile
 
 
 def test_qrels_without_a_query_are_refused() -> None:
     said = r"query_ids and qrels must have a query in common, but query_ids are 1 .'q'. and the qrels have 1 .'other'."
     with pytest.raises(ValueError, match=said):
-        Task.from_judged([[1.0]], [[1.0], [2.0]], {"other": {"a": 1}}, ["q"], ["a", "b"])
+        from_judged([[1.0]], [[1.0], [2.0]], {"other": {"a": 1}}, ["q"], ["a", "b"])
 
 
 def test_labels_as_judgements() -> None:
@@ -103,7 +90,7 @@ def test_labels_as_judgements() -> None:
     }
     by_label = Task(queries, labels, gallery, gallery_labels).profile
     for threads in (1, 3):
-        assert Task.from_judged(queries, gallery, qrels, ids, gallery_ids, threads=threads).profile == by_label
+        assert from_judged(queries, gallery, qrels, ids, gallery_ids, threads=threads).profile == by_label
 
 
 @pytest.mark.parametrize("n_grade", [1, 3])
@@ -125,7 +112,7 @@ def test_junk_and_exclude_are_neither_ranked_nor_relevant(n_grade: int, form: st
         alone = np.zeros_like(mask)
         alone[own >= 0, own[own >= 0]] = True
         for given, left_out in zip(cases, (mask, alone, both), strict=True):
-            result = Task.from_judged(queries, gallery, qrels, query_ids, gallery_ids, distance="euclidean", **given)
+            result = from_judged(queries, gallery, qrels, query_ids, gallery_ids, distance="euclidean", **given)
             assert counted(result.profile) == by_hand(SCORES["euclidean"](queries, gallery), judged, left_out), seed
 
 
@@ -157,12 +144,12 @@ def test_queries_with_one_reference() -> None:
     queries, gallery, gallery_ids = [[0.0], [0.25]], [[0.0], [1.0], [-1.0]], ["a", "b", "c"]
     qrels = {"redder": {"b": 1}, "smaller": {"c": 1, "a": 1}}
     given = {"distance": "euclidean", "query_ids": list(qrels), "gallery_ids": gallery_ids}
-    expected = evaluate(Task.from_judged(queries, gallery, qrels, exclude=(["a", "a"], gallery_ids), **given), "MRR")
+    expected = evaluate(from_judged(queries, gallery, qrels, exclude=(["a", "a"], gallery_ids), **given), "MRR")
     assert expected["MRR"].per_query.lower.tolist() == [0.5, 0.5]
     assert expected["MRR"].per_query.upper.tolist() == [1.0, 0.5]
     assert expected.profile.n_relevant.tolist() == [1, 1]
     for same in ({"exclude": [0, 0]}, {"junk": {query: ["a"] for query in qrels}}):
-        assert Task.from_judged(queries, gallery, qrels, **same, **given).profile == expected.profile
+        assert from_judged(queries, gallery, qrels, **same, **given).profile == expected.profile
 
 
 @pytest.mark.parametrize(
@@ -186,17 +173,17 @@ def test_queries_with_one_reference() -> None:
 )
 def test_junk_and_exclude_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
-        Task.from_judged([[1.0]], [[1.0], [2.0]], {"q": {"a": 1}}, ["q"], ["a", "b"], **given)
+        from_judged([[1.0]], [[1.0], [2.0]], {"q": {"a": 1}}, ["q"], ["a", "b"], **given)
 
 
 def test_empty_lists_of_junk_are_none() -> None:
     given = [[1.0]], [[1.0], [2.0]], {"q": {"a": 1}}, ["q"], ["a", "b"]
-    assert Task.from_judged(*given, junk={"q": []}).profile.n_ranked == 2
+    assert from_judged(*given, junk={"q": []}).profile.n_ranked == 2
 
 
 def test_what_is_not_in_the_gallery_counts() -> None:
     qrels = {"q": {"a": 1, "elsewhere": 2}, "not embedded": {"a": 1}}
-    result = Task.from_judged([[1.0]], [[1.0], [1.0]], qrels, ["q"], ["a", "b"]).profile
+    result = from_judged([[1.0]], [[1.0], [1.0]], qrels, ["q"], ["a", "b"]).profile
     assert result.relevant_by_grade is not None
     assert (result.n_relevant.tolist(), result.relevant_by_grade.tolist()) == ([2], [[1, 1]])
     assert evaluate(result, "Recall@2")["Recall@2"].expected == 0.5
@@ -208,15 +195,15 @@ def test_coarse_ties_and_tolerances() -> None:
     ids, gallery_ids = list("abcde"), [f"d{i}" for i in range(300)]
     qrels = {query: {f"d{i}": 1 for i in range(0, 300, 7)} for query in ids}
     exact, coarse = (
-        evaluate(Task.from_judged(queries, gallery, qrels, ids, gallery_ids, ties=ties).profile, "mAP")["mAP"]
+        evaluate(from_judged(queries, gallery, qrels, ids, gallery_ids, ties=ties).profile, "mAP")["mAP"]
         for ties in ("exact", "bfloat16")
     )
     assert exact.lower == exact.upper
     assert coarse.lower < coarse.upper
     graded = {query: {"d0": 2} for query in ids}
-    assert Task.from_judged(queries, gallery, qrels, ids, gallery_ids, ties=Tolerance(0.1)).profile.bounds_only
+    assert from_judged(queries, gallery, qrels, ids, gallery_ids, ties=Tolerance(0.1)).profile.bounds_only
     with pytest.raises(ValueError, match="ties must have tie groups where relevance is graded"):
-        Task.from_judged(queries, gallery, graded, ids, gallery_ids, ties=Tolerance(0.1))
+        from_judged(queries, gallery, graded, ids, gallery_ids, ties=Tolerance(0.1))
 
 
 @pytest.mark.parametrize(
@@ -235,4 +222,4 @@ def test_refused(changed: dict[str, Any], message: str) -> None:
     given = {"queries": [[1.0], [2.0]], "gallery": [[1.0], [3.0]], "qrels": {"q": {"a": 1}}}
     given |= {"query_ids": ["q", "r"], "gallery_ids": ["a", "b"]}
     with pytest.raises((ValueError, TypeError), match=message):
-        Task.from_judged(**given | changed)
+        from_judged(**given | changed)

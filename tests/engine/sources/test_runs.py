@@ -11,8 +11,8 @@ import pytest
 from engine.counting.keyed import assert_as_oracle, groups_of, queries_of
 from numpy.testing import assert_array_equal
 
+from deadheat import from_run, from_scores
 from deadheat.engine.profiles.parts import at_level
-from deadheat.engine.task import Task
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.measures import per_query
 from deadheat.reports.evaluating import evaluate
@@ -46,7 +46,7 @@ def files(folder: Path, run: str | bytes = RUN, qrels: str | bytes = QRELS) -> t
 
 
 def test_run_by_hand() -> None:
-    profile = Task.from_run(RUN_TABLE, QRELS_TABLE).profile
+    profile = from_run(RUN_TABLE, QRELS_TABLE).profile
     assert profile.query_ids == ("q1", "q2", "q3")  # those of the qrels
     assert queries_of(profile) == [
         {"groups": [(0, 0, 1, 1)], "graded": [(0, 1, {2: 1})], "n_ranked": 2, "n_relevant": 2},
@@ -60,14 +60,14 @@ def test_run_by_hand() -> None:
 
 
 def test_files_dictionaries_and_tables_of_other_libraries_agree(tmp_path: Path) -> None:
-    expected = Task.from_run(RUN_TABLE, QRELS_TABLE).profile
+    expected = from_run(RUN_TABLE, QRELS_TABLE).profile
     run, qrels = files(tmp_path)
     zipped, windows = tmp_path / "my.run.gz", tmp_path / "windows.run"
     zipped.write_bytes(gzip.compress(RUN.encode()))
     windows.write_bytes(b"\xef\xbb\xbf" + RUN.strip().replace("\n", "\r\n").encode())
     given = [(one, two) for one in (run, str(run), zipped, windows, RUN_TABLE) for two in (qrels, QRELS_TABLE)]
     for one, two in (*given, (SCORED, JUDGED), (iter(SCORED), iter(JUDGED)), (Ranx(RUN_TABLE), Ranx(QRELS_TABLE))):
-        profile = Task.from_run(one, two).profile
+        profile = from_run(one, two).profile
         assert profile == expected
         assert profile.query_ids == expected.query_ids
 
@@ -79,25 +79,23 @@ def test_runs_equal_matrices() -> None:
         grades = rng.integers(0, most + 1, scores.shape)
         run = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(scores)}
         qrels = {f"q{i}": {f"d{j}": grade for j, grade in enumerate(row)} for i, row in enumerate(grades)}
-        profile = Task.from_run(run, qrels).profile
+        profile = from_run(run, qrels).profile
         assert_as_oracle(profile, scores, grades)
-        assert profile.digest() == Task.from_scores(scores, grades).profile.digest()
-        assert Task.from_run({q: run[q] for q in reversed(run)}, qrels).profile == profile
+        assert profile.digest() == from_scores(scores, grades).profile.digest()
+        assert from_run({q: run[q] for q in reversed(run)}, qrels).profile == profile
 
 
 def test_numbers_of_a_dictionary_are_what_they_are() -> None:
     scores = {"a": 2**60, "b": 2**60 + 1, "c": float(2**60), "d": 10**400}
-    assert groups_of(Task.from_run({"q": scores}, {"q": {"a": 1}}).profile) == [[(2, 0, 2, 1)]]
+    assert groups_of(from_run({"q": scores}, {"q": {"a": 1}}).profile) == [[(2, 0, 2, 1)]]
     for kind in (np.float16, np.float32, np.int8, np.uint64):
-        profile = Task.from_run(
-            {"q": {"a": kind(1), "b": 1.0, "c": kind(2)}}, {"q": {"a": kind(1).astype(np.int8)}}
-        ).profile
+        profile = from_run({"q": {"a": kind(1), "b": 1.0, "c": kind(2)}}, {"q": {"a": kind(1).astype(np.int8)}}).profile
         assert groups_of(profile) == [[(1, 0, 2, 1)]]
 
 
 def test_unicode_and_odd_ids(tmp_path: Path) -> None:
     run, qrels = files(tmp_path, "é Q0 d\u00a01 1 1 t\né Q0 01 1 1 t\n", "é 0 d\u00a01 1\né 0 1 1\n")
-    profile = Task.from_run(run, qrels).profile
+    profile = from_run(run, qrels).profile
     assert (profile.query_ids, groups_of(profile)) == (("é",), [[(0, 0, 2, 1)]])
     assert (profile.n_ranked.tolist(), profile.n_relevant.tolist()) == ([2], [2])
 
@@ -149,13 +147,13 @@ BAD_QRELS = [
 )
 def test_refuses_bad_files(tmp_path: Path, run: str | bytes, qrels: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        Task.from_run(*files(tmp_path, run, qrels))
+        from_run(*files(tmp_path, run, qrels))
     assert "\n" not in str(caught.value)
 
 
 def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        Task.from_run(tmp_path / "none.run", QRELS_TABLE)
+        from_run(tmp_path / "none.run", QRELS_TABLE)
 
 
 # What trec_eval has options for ---------------------------------------------------------------------------------------
@@ -163,7 +161,7 @@ def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
 
 def test_comments_and_blank_lines(tmp_path: Path) -> None:
     run, qrels = files(tmp_path, f"# BM25, one decimal\n  # {RUN}", f"#\n{QRELS}# end")
-    assert Task.from_run(run, qrels).profile == Task.from_run(RUN_TABLE, QRELS_TABLE).profile
+    assert from_run(run, qrels).profile == from_run(RUN_TABLE, QRELS_TABLE).profile
 
 
 def test_level_of_relevance() -> None:
@@ -174,21 +172,21 @@ def test_level_of_relevance() -> None:
         {f"q{i}": {f"d{j}": int(v) for j, v in enumerate(row)} for i, row in enumerate(of)} for of in (scores, grades)
     )
     for rel in (1, 2, 3, 4):
-        task = Task.from_run(run, qrels, rel=rel)
-        above = Task.from_scores(scores, np.where(grades >= rel, grades, 0)).profile
-        assert task.profile == Task.from_scores(scores, grades).profile
+        task = from_run(run, qrels, rel=rel)
+        above = from_scores(scores, np.where(grades >= rel, grades, 0)).profile
+        assert task.profile == from_scores(scores, grades).profile
         assert at_level(task.profile, rel).digest() == above.digest()
         if rel < 4:
             (result,) = evaluate(task, "AP").values()
             assert_array_equal(result.per_query, evaluate(above, "AP")["AP"].per_query)
-    assert_array_equal(at_level(Task.from_run(RUN_TABLE, QRELS_TABLE, rel=2).profile, 2).n_relevant, [1, 0, 0])
+    assert_array_equal(at_level(from_run(RUN_TABLE, QRELS_TABLE, rel=2).profile, 2).n_relevant, [1, 0, 0])
 
 
 def test_judged_documents_only() -> None:
     run = {"q": {"a": 3.0, "unknown": 2.0, "no judgement": 2.0, "b": 2.0, "c": 1.0}}
     qrels = {"q": {"a": 0, "no judgement": -1, "b": 1, "c": 1}}
-    assert groups_of(Task.from_run(run, qrels, judged_only=True).profile) == [[(1, 0, 1, 1), (2, 1, 1, 1)]]
-    assert groups_of(Task.from_run(run, qrels).profile) == [[(1, 0, 3, 1), (4, 1, 1, 1)]]
+    assert groups_of(from_run(run, qrels, judged_only=True).profile) == [[(1, 0, 1, 1), (2, 1, 1, 1)]]
+    assert groups_of(from_run(run, qrels).profile) == [[(1, 0, 3, 1), (4, 1, 1, 1)]]
 
 
 @pytest.mark.parametrize(
@@ -197,17 +195,17 @@ def test_judged_documents_only() -> None:
 def test_only_the_first_documents_count(most: int, groups: list[Any]) -> None:
     """Of two that tie at the cut any may be taken if their judgements are equal."""
     run = {"q": {"d": 1.0, "b": 2.0, "a": 3.0, "c": 2.0}}
-    profile = Task.from_run(run, {"q": {"a": 0, "b": 1, "c": 1, "d": 1}}, max_docs=most).profile
+    profile = from_run(run, {"q": {"a": 0, "b": 1, "c": 1, "d": 1}}, max_docs=most).profile
     assert (groups_of(profile), profile.n_ranked.tolist(), profile.n_relevant.tolist()) == ([groups], [most], [3])
     if most == 2:
         with pytest.raises(ValueError, match=r"max_docs must not cut .* query 'q' has 2 at rank 2; measures"):
-            Task.from_run(run, {"q": {"b": 1}}, max_docs=most)
+            from_run(run, {"q": {"b": 1}}, max_docs=most)
 
 
 def test_only_queries_in_both() -> None:
-    profile = Task.from_run(RUN_TABLE, QRELS_TABLE, complete=False).profile
+    profile = from_run(RUN_TABLE, QRELS_TABLE, complete=False).profile
     assert profile.query_ids == ("q1", "q2")
-    assert profile == Task.from_run(RUN_TABLE, QRELS_TABLE).profile[:2]
+    assert profile == from_run(RUN_TABLE, QRELS_TABLE).profile[:2]
 
 
 @pytest.mark.parametrize(
@@ -220,9 +218,7 @@ def test_only_queries_in_both() -> None:
 )  # fmt: skip
 def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> None:
     run = {"q": dict(zip("abc", scores, strict=False))}
-    result = [
-        Task.from_run(run, {"q": {"a": 1}}, ties=ties).profile.tied[0] for ties in ("exact", "float32", "float16")
-    ]
+    result = [from_run(run, {"q": {"a": 1}}, ties=ties).profile.tied[0] for ties in ("exact", "float32", "float16")]
     assert result == tied
 
 
@@ -247,7 +243,7 @@ def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> N
 )
 def test_refuses_bad_options(option: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        Task.from_run(RUN_TABLE, QRELS_TABLE, **option)
+        from_run(RUN_TABLE, QRELS_TABLE, **option)
 
 
 # Tables of other libraries --------------------------------------------------------------------------------------------
@@ -293,7 +289,7 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
     make = module.table if library == "pyarrow" else module.DataFrame
     run = make({ids[0]: [r[0] for r in SCORED], ids[1]: [r[1] for r in SCORED], "score": [float(r[2]) for r in SCORED]})
     qrels = make({ids[0]: [r[0] for r in JUDGED], ids[1]: [r[1] for r in JUDGED], grade: [r[2] for r in JUDGED]})
-    assert Task.from_run(run, qrels).profile == Task.from_run(RUN_TABLE, QRELS_TABLE).profile
+    assert from_run(run, qrels).profile == from_run(RUN_TABLE, QRELS_TABLE).profile
 
 
 @pytest.mark.parametrize(
@@ -331,4 +327,4 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
 )
 def test_refuses_bad_dictionaries_and_tables(run: Any, qrels: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        Task.from_run(run, qrels)
+        from_run(run, qrels)

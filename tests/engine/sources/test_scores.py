@@ -11,11 +11,11 @@ import pytest
 from engine.counting.keyed import assert_as_oracle
 from numpy.testing import assert_array_equal
 
+from deadheat import from_scores
 from deadheat.engine.sources import keyed
 from deadheat.engine.sources import scores as scored
 from deadheat.engine.sources.candidates import from_candidates
 from deadheat.engine.sources.keyed import profile_lists
-from deadheat.engine.task import Task
 from deadheat.measures import per_query
 from deadheat.support.arrays import offsets_of
 
@@ -50,7 +50,7 @@ def test_equals_brute_force(dtype: str) -> None:
     rng = np.random.default_rng(DTYPES.index(dtype))
     for _ in range(60):
         scores, grades, options = random_case(rng, dtype)
-        assert_as_oracle(Task.from_scores(scores, grades, threads=1, **options).profile, scores, grades, **options)
+        assert_as_oracle(from_scores(scores, grades, threads=1, **options).profile, scores, grades, **options)
 
 
 RANGES = {
@@ -72,7 +72,7 @@ def test_long_rows(numbers: str, share: float) -> None:
     rng = np.random.default_rng(7)
     scores = RANGES[numbers](rng)
     relevant = rng.random(3000) < share
-    profile = Task.from_scores(scores[None], relevant[None]).profile
+    profile = from_scores(scores[None], relevant[None]).profile
     levels = np.unique(scores[relevant])[::-1]
     assert_array_equal(profile.closer, [np.count_nonzero(scores > level) for level in levels])
     assert_array_equal(profile.closer_relevant, [np.count_nonzero(scores[relevant] > level) for level in levels])
@@ -86,38 +86,38 @@ def test_what_is_junk_may_have_any_score(dtype: str) -> None:
     rng = np.random.default_rng(5)
     scores, relevant = rng.integers(0, 4, (20, 30)).astype(dtype), rng.random((20, 30)) < 0.3
     for junk in (rng.random((20, 30)) < 0.4, rng.random(30) < 0.4):
-        expected = Task.from_scores(scores, relevant, junk=junk).profile
+        expected = from_scores(scores, relevant, junk=junk).profile
         for odd in (-np.inf, np.inf, np.nan):
             masked = np.where(junk, np.array(odd, dtype=dtype), scores)
             for order in ("descending", "ascending"):
-                result = Task.from_scores(masked, relevant, junk=junk, order=order).profile
+                result = from_scores(masked, relevant, junk=junk, order=order).profile
                 assert result == (
-                    expected if order == "descending" else Task.from_scores(-scores, relevant, junk=junk).profile
+                    expected if order == "descending" else from_scores(-scores, relevant, junk=junk).profile
                 )
     junk = np.array([[False, False, True], [False] * 3])
     with pytest.raises(ValueError, match=r"^scores must be finite, but holds nan in row 1, column 2; to leave an item"):
-        Task.from_scores([[0, 1, np.nan]] * 2, np.eye(2, 3, dtype=bool), junk=junk)
+        from_scores([[0, 1, np.nan]] * 2, np.eye(2, 3, dtype=bool), junk=junk)
 
 
 def test_binary_relevance_is_the_same_in_every_type() -> None:
     rng = np.random.default_rng(1)
     scores, relevant = rng.integers(0, 4, (6, 20)), rng.random((6, 20)) < 0.3
-    expected = Task.from_scores(scores, relevant).profile
+    expected = from_scores(scores, relevant).profile
     assert expected.tied_by_grade is None
     assert_array_equal(expected.grades, [1])
     for given in (*(relevant.astype(kind) for kind in ("i1", "u1", "i8", "u8", ">i4")), relevant.tolist()):
-        assert Task.from_scores(scores, given).profile.digest() == expected.digest()
+        assert from_scores(scores, given).profile.digest() == expected.digest()
     graded, junk = relevant.astype(int), np.arange(20) == 3
     graded[:, 3] = 7  # a grade on junk is no grade
     assert (
-        Task.from_scores(scores, graded, junk=junk).profile.digest()
-        == Task.from_scores(scores, relevant, junk=junk).profile.digest()
+        from_scores(scores, graded, junk=junk).profile.digest()
+        == from_scores(scores, relevant, junk=junk).profile.digest()
     )
 
 
 def test_one_grade_other_than_1_is_graded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scored, "BLOCK_ENTRIES", 1)  # a block without a relevant item brings in no grade
-    profile = Task.from_scores([[1, 0], [1, 0]], [[2, 0], [0, 0]]).profile
+    profile = from_scores([[1, 0], [1, 0]], [[2, 0], [0, 0]]).profile
     assert_array_equal(profile.grades, [2])
     assert profile.tied_by_grade is not None
     assert profile.relevant_by_grade is not None
@@ -130,7 +130,7 @@ def test_threads_blocks_and_layout_change_nothing(monkeypatch: pytest.MonkeyPatc
     scores = rng.integers(0, 50, (40, 90)).astype(np.float32)
     grades = rng.choice([0, 0, 0, 1, 2, 9], scores.shape)
     junk = rng.random(scores.shape) < 0.1
-    expected = Task.from_scores(scores, grades, junk=junk).profile
+    expected = from_scores(scores, grades, junk=junk).profile
     assert_as_oracle(expected, scores, grades, junk=junk)
     np.save(tmp_path / "scores.npy", scores)
     mapped = np.load(tmp_path / "scores.npy", mmap_mode="r")
@@ -139,7 +139,7 @@ def test_threads_blocks_and_layout_change_nothing(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(scored, "BLOCK_ENTRIES", entries)
         for threads in (1, 2, 5):
             for given in (scores, np.asfortranarray(scores), mapped, scores.astype(">f8"), backwards):
-                assert Task.from_scores(given, grades, junk=junk, threads=threads).profile.digest() == expected.digest()
+                assert from_scores(given, grades, junk=junk, threads=threads).profile.digest() == expected.digest()
 
 
 def test_leaves_the_arguments_alone() -> None:
@@ -147,7 +147,7 @@ def test_leaves_the_arguments_alone() -> None:
     before = copy.deepcopy((scores, relevant, junk))
     for array in (scores, relevant, junk):
         array.flags.writeable = False
-    Task.from_scores(scores, relevant, junk=junk)
+    from_scores(scores, relevant, junk=junk)
     assert [a.tobytes() for a in (scores, relevant, junk)] == [a.tobytes() for a in before]
 
 
@@ -161,20 +161,20 @@ def test_sparse_relevance(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     scores = rng.integers(0, 6, (12, 25))
     for grades in (rng.choice([0, 0, 0, 1, 3], scores.shape), rng.random(scores.shape) < 0.2):
         given = getattr(sparse, form)(grades)
-        assert Task.from_scores(scores, given, threads=2).profile == Task.from_scores(scores, grades).profile
+        assert from_scores(scores, given, threads=2).profile == from_scores(scores, grades).profile
 
 
 def test_sparse_relevance_with_zeros_and_repeats_or_wrong_numbers() -> None:
     sparse = pytest.importorskip("scipy.sparse")
     entries = (np.array([0, 2, 1, 1]), np.array([0, 1, 2, 2]), np.array([0, 4]))  # column 2 twice, column 0 as 0
     given = sparse.csr_array(entries, shape=(1, 3))
-    assert Task.from_scores([[3, 2, 1]], given).profile == Task.from_scores([[3, 2, 1]], [[0, 2, 2]]).profile
+    assert from_scores([[3, 2, 1]], given).profile == from_scores([[3, 2, 1]], [[0, 2, 2]]).profile
     assert_array_equal(given.data, [0, 2, 1, 1])
-    nothing = Task.from_scores([[3, 2, 1]], sparse.csr_array((1, 3), dtype=bool)).profile
-    assert nothing == Task.from_scores([[3, 2, 1]], [[0, 0, 0]]).profile
+    nothing = from_scores([[3, 2, 1]], sparse.csr_array((1, 3), dtype=bool)).profile
+    assert nothing == from_scores([[3, 2, 1]], [[0, 0, 0]]).profile
     for bad, error in ((sparse.csr_array([[1j, 0]]), TypeError), (sparse.coo_array([[1, -2]]), ValueError)):
         with pytest.raises(error, match="relevant must"):
-            Task.from_scores([[1, 2]], bad)
+            from_scores([[1, 2]], bad)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_sparse_relevance_with_zeros_and_repeats_or_wrong_numbers() -> None:
 )
 def test_refuses_bad_matrices(scores: Any, relevant: Any, options: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message) as caught:
-        Task.from_scores(scores, relevant, **options)
+        from_scores(scores, relevant, **options)
     assert "\n" not in str(caught.value)
 
 
@@ -235,7 +235,7 @@ def test_each_list_is_counted_as_a_matrix_of_one_row(
     profile = profile_lists(scores, grades, lengths)
     for query, start in enumerate(offsets_of(lengths)[:-1].tolist()):
         items = slice(start, start + lengths[query])
-        single = Task.from_scores(scores[None, items], grades[None, items]).profile
+        single = from_scores(scores[None, items], grades[None, items]).profile
         for name in ("closer", "closer_relevant", "tied", "tied_relevant", "n_ranked", "n_relevant"):
             assert_array_equal(getattr(profile[query], name), getattr(single, name))
     assert profile.n_query == len(lengths)
@@ -267,7 +267,7 @@ def test_links_are_matrices_with_one_relevant_item_a_row(shared: bool, with_junk
     junk = None if with_junk is None else rng.random(with_junk) < 0.4
     scores = np.column_stack([positives, np.broadcast_to(negatives, (5, 9))])
     mask = np.column_stack([np.zeros(5, dtype=bool), np.broadcast_to(False if junk is None else junk, (5, 9))])
-    wanted = Task.from_scores(scores, np.arange(10) == np.zeros((5, 1)), order=order, junk=mask).profile
+    wanted = from_scores(scores, np.arange(10) == np.zeros((5, 1)), order=order, junk=mask).profile
     assert from_candidates(negatives, positive_scores=positives, order=order, junk=junk).profile == wanted
     places = rng.permutation(10)
     columns = np.full(5, places.tolist().index(0))

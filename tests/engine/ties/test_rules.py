@@ -68,19 +68,19 @@ def test_types_have_other_names(alias, name):
 
 
 @pytest.mark.parametrize(
-    ("distance", "of"),
+    ("distance", "rounded"),
     [*((name, "similarity") for name in ("euclidean", "cityblock", "hamming")), ("inner_product", "distance")],
 )
-def test_only_what_a_distance_has_can_be_rounded(distance, of):
-    has = "distance" if of == "similarity" else "similarity"
-    with pytest.raises(ValueError, match=f"^of must be '{has}' for distance '{distance}', but is '{of}'$"):
-        dh.Task(np.eye(3, dtype=bool), [0, 0, 1], distance=distance, ties=dh.Rounded("float16", of=of))
+def test_only_what_a_distance_has_can_be_rounded(distance, rounded):
+    has = "distance" if rounded == "similarity" else "similarity"
+    with pytest.raises(ValueError, match=f"^of must be '{has}' for distance '{distance}', but is '{rounded}'$"):
+        dh.Task(np.eye(3, dtype=bool), [0, 0, 1], distance=distance, ties=dh.Rounded("float16", of=rounded))
     assert dh.Rounded("float16", of=has).describe(distance) == dh.Rounded("float16").describe(distance)
 
 
 # Groups and cuts ------------------------------------------------------------------------------------------------------
 
-REACHES = [0.0, 1e-9, 0.1, 10.0]  # that are added to the bounds on scores
+SLACKS = [0.0, 1e-9, 0.1, 10.0]  # that are added to the bounds on scores
 
 
 def thirds(seed, n=40):
@@ -94,16 +94,16 @@ def scored(distance, queries, columns):
     return scores, distance.scores.pair_bounds(queries, columns, scores)
 
 
-def all_relevant(distance, n_query, reach):
+def all_relevant(distance, n_query, slack):
     """All columns of some queries, as relevant items whose scores may be off by so much more than they are."""
     queries, columns = np.indices((n_query, len(distance.columns)))
     pairs = queries.ravel(), columns.ravel()
     score, bound = (values.reshape(queries.shape) for values in scored(distance, *pairs))
-    noise = np.random.default_rng(1).uniform(-reach, reach, score.shape)
+    noise = np.random.default_rng(1).uniform(-slack, slack, score.shape)
     ones = np.ones_like(columns)
     return RelevantItems(
         queries=np.arange(n_query), columns=columns, count=ones, irrelevant=ones * 2, score=score + noise,
-        bound=bound + reach,
+        bound=bound + slack,
     )  # fmt: skip
 
 
@@ -116,11 +116,11 @@ def exact_groups(distance, query):
     return [set(group) for _, group in groupby(ascending, key=lambda column: squares[column])]
 
 
-@pytest.mark.parametrize("reach", REACHES)
+@pytest.mark.parametrize("slack", SLACKS)
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
-def test_groups_are_those_of_the_exact_closeness_whatever_the_scores_leave_open(distance, reach):
+def test_groups_are_those_of_the_exact_closeness_whatever_the_scores_leave_open(distance, slack):
     metric = distance_registry.make(distance, thirds(0, 6), thirds(1), exact_only=False)
-    relevant = all_relevant(metric, 6, reach)
+    relevant = all_relevant(metric, 6, slack)
     groups = tie_registry.make("exact").group(metric, relevant)
     for row in range(6):
         sets = exact_groups(metric, row)
@@ -131,12 +131,12 @@ def test_groups_are_those_of_the_exact_closeness_whatever_the_scores_leave_open(
             assert groups.columns[row, number] in group
 
 
-@pytest.mark.parametrize("of", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
-def test_rounded_values_do_not_depend_on_the_bounds(distance, of):
+def test_rounded_values_do_not_depend_on_the_bounds(distance, dtype):
     metric = distance_registry.make(distance, thirds(0, 6), thirds(1), exact_only=False)
-    rule = tie_registry.make(of)
-    first, *others = (rule.group(metric, all_relevant(metric, 6, reach)) for reach in REACHES)
+    rule = tie_registry.make(dtype)
+    first, *others = (rule.group(metric, all_relevant(metric, 6, slack)) for slack in SLACKS)
     for groups in others:
         assert_array_equal(groups.score, first.score)
         assert_array_equal(groups.total, first.total)
@@ -169,7 +169,7 @@ def test_items_are_above_the_cuts_of_the_groups_that_they_are_at_least_as_near_a
                 assert counted[column] == sum(above)
                 assert above == sorted(above, reverse=True)  # cuts ascend
                 for cut, is_above in enumerate(above):
-                    interval = cut // cuts.each
+                    interval = cut // cuts.per_interval
                     if score[column] - bound[column] >= cuts.high[row, interval]:
                         assert is_above
                     if score[column] + bound[column] < cuts.low[row, interval]:

@@ -1,4 +1,4 @@
-"""Ties of given scores: rounded once, or within a tolerance whose windows are exact, at every door."""
+"""Ties of given scores: rounded once, or within a tolerance whose windows are exact, in every public function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 import oracles
 import pytest
 from engine.counting.keyed import groups_of
-from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.engine.sources.keyed import profile_lists
@@ -72,7 +71,7 @@ def test_the_ends_of_a_window_are_exact(dtype: str, eps: float) -> None:
                 assert abs(Fraction(next_one if isinstance(next_one, int) else next_one.item()) - Fraction(score)) > eps
 
 
-def doors(scores: Any, relevant: Any, **how: Any) -> dict[str, Callable[[], dh.TieProfile]]:
+def by_function(scores: Any, relevant: Any, **how: Any) -> dict[str, Callable[[], dh.TieProfile]]:
     """The profile of a matrix of scores, made in every way that fits; with one relevant item a row also as links."""
     rows, columns = np.nonzero(relevant)
     single = {
@@ -84,9 +83,9 @@ def doors(scores: Any, relevant: Any, **how: Any) -> dict[str, Callable[[], dh.T
     run = {f"{q}": {f"{d}": score for d, score in enumerate(row)} for q, row in enumerate(scores.tolist())}
     qrels = {f"{q}": {f"{d}": 1 for d in np.flatnonzero(marks)} or {"0": 0} for q, marks in enumerate(relevant)}
     return {
-        "scores": lambda: dh.Task.from_scores(scores, relevant, **how).profile,
-        "negated": lambda: dh.Task.from_scores(-scores, relevant, order="ascending", **how).profile,
-        "a run": lambda: dh.Task.from_run(run, qrels, **how).profile,
+        "scores": lambda: dh.from_scores(scores, relevant, **how).profile,
+        "negated": lambda: dh.from_scores(-scores, relevant, order="ascending", **how).profile,
+        "a run": lambda: dh.from_run(run, qrels, **how).profile,
         "lists": lambda: profile_lists(
             scores.ravel(), relevant.astype(np.int64).ravel(), np.full(len(scores), scores.shape[1]),
             ScoreTies.checked(how["ties"]),
@@ -112,7 +111,7 @@ def windows(row: Any, relevant: Any, eps: float) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("eps", [0.0, 0.1, 0.2, 0.25, 3.0, 2.0**-54])
 @pytest.mark.parametrize("kind", ["decimals", "integers", "large integers", "float32"])
 @pytest.mark.parametrize("most", [1, 3])
-def test_a_tolerance_at_every_door(kind: str, eps: float, most: int) -> None:
+def test_a_tolerance_in_every_function(kind: str, eps: float, most: int) -> None:
     """Against pairs in fractions; 0.1, 0.2 and 0.3 are where a difference of floats is wrong."""
     rng = np.random.default_rng(3)
     scores = rng.integers(-4, 9, (12, 9)) / 10
@@ -122,16 +121,16 @@ def test_a_tolerance_at_every_door(kind: str, eps: float, most: int) -> None:
         scores = (scores * 10).round().astype(np.int64) + (2**53 if kind.startswith("large") else 0)
     relevant = np.arange(9) < rng.integers(1, most + 1, 12)[:, None]
     expected = [windows(row, marks, eps) for row, marks in zip(scores, relevant, strict=True)]
-    for door, make in doors(scores, relevant, ties=dh.Tolerance(eps)).items():
+    for name, make in by_function(scores, relevant, ties=dh.Tolerance(eps)).items():
         profile = make()
-        assert profile.bounds_only, door
-        assert groups_of(profile) == expected, door
-        assert (profile.n_ranked == 9).all(), door
+        assert profile.bounds_only, name
+        assert groups_of(profile) == expected, name
+        assert (profile.n_ranked == 9).all(), name
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("most", [1, 3])
-def test_rounded_scores_at_every_door(dtype: str, most: int) -> None:
+def test_rounded_scores_in_every_function(dtype: str, most: int) -> None:
     """The profile of the numbers that the oracle rounds to."""
     rng = np.random.default_rng(4)
     relevant = np.arange(12) < rng.integers(1, most + 1, 20)[:, None]
@@ -139,10 +138,10 @@ def test_rounded_scores_at_every_door(dtype: str, most: int) -> None:
         if dtype == "float16" and scores[0, 0] > 1e5:
             continue  # all infinite
         rounded = np.array([[nearest(score, dtype) for score in row] for row in scores.tolist()])
-        expected = dh.Task.from_scores(rounded, relevant).profile
+        expected = dh.from_scores(rounded, relevant).profile
         assert {
-            door: make() == expected for door, make in doors(scores, relevant, ties=dtype).items()
-        } == dict.fromkeys(doors(scores, relevant, ties=dtype), True)
+            name: make() == expected for name, make in by_function(scores, relevant, ties=dtype).items()
+        } == dict.fromkeys(by_function(scores, relevant, ties=dtype), True)
 
 
 def test_a_step_of_float32_above_999_negatives() -> None:
@@ -175,9 +174,9 @@ def test_positives_and_negatives_of_two_types(dtypes: tuple[str, str]) -> None:
     for negatives in (far, np.stack([far, far])):
         profile = dh.from_candidates(negatives, positive_scores=near, ties=dh.Tolerance(0.5)).profile
         for row, positive in enumerate(near.tolist()):
-            apart = [Fraction(other) - Fraction(positive) for other in far.tolist()]
-            assert profile.closer[row] == sum(each > Fraction(1, 2) for each in apart)
-            assert profile.tied[row] == 1 + sum(abs(each) <= Fraction(1, 2) for each in apart)
+            difference = [Fraction(other) - Fraction(positive) for other in far.tolist()]
+            assert profile.closer[row] == sum(each > Fraction(1, 2) for each in difference)
+            assert profile.tied[row] == 1 + sum(abs(each) <= Fraction(1, 2) for each in difference)
 
 
 def test_bounds_of_a_tolerance_hold_for_every_move() -> None:
@@ -186,12 +185,12 @@ def test_bounds_of_a_tolerance_hold_for_every_move() -> None:
     for _ in range(10):
         scores, relevant = rng.integers(0, 6, (1, 7)).astype(float), np.arange(7) < 3
         names = ["mAP", "MRR", "nDCG@3", "All@4", "P@2", "AUC"]
-        report = dh.evaluate(dh.Task.from_scores(scores, relevant[None], ties=dh.Tolerance(1)), names)
+        report = dh.evaluate(dh.from_scores(scores, relevant[None], ties=dh.Tolerance(1)), names)
         reached = {name: [math.inf, -math.inf] for name in names}
         for moves in np.ndindex(3, 3, 3):
             moved = scores.copy()
             moved[0, :3] += np.array(moves) - 1
-            own = dh.evaluate(dh.Task.from_scores(moved, relevant[None]), names)
+            own = dh.evaluate(dh.from_scores(moved, relevant[None]), names)
             for name, ends in reached.items():
                 ends[:] = min(ends[0], own[name].lower), max(ends[1], own[name].upper)
         for name, ends in reached.items():
@@ -206,29 +205,61 @@ def test_bounds_of_a_tolerance_hold_for_every_move() -> None:
         ({"ties": None}, "ties must be one of exact, float64, float16, bfloat16, float32, but is None"),
     ],
 )
-def test_what_is_refused_at_every_door(how: dict[str, Any], message: str) -> None:
+def test_what_is_refused_in_every_function(how: dict[str, Any], message: str) -> None:
     scores, relevant = np.array([[1.0, 2.0]]), np.array([[True, False]])
-    for door, make in doors(scores, relevant, **how).items():
+    for name, make in by_function(scores, relevant, **how).items():
         with pytest.raises((ValueError, TypeError)) as error:
             make()
-        assert str(error.value).startswith(message), door
+        assert str(error.value).startswith(message), name
 
 
 def test_a_tolerance_refuses_grades_and_a_cut() -> None:
     message = "^ties must have tie groups where relevance is graded, but a tolerance has none$"
     with pytest.raises(ValueError, match=message):
-        dh.Task.from_scores([[1.0, 2.0]], [[1, 2]], ties=dh.Tolerance(1))
+        dh.from_scores([[1.0, 2.0]], [[1, 2]], ties=dh.Tolerance(1))
     run, qrels = {"q": {"a": 1.0, "b": 2.0}}, {"q": {"a": 2, "b": 1}}
     with pytest.raises(ValueError, match=message):
-        dh.Task.from_run(run, qrels, ties=dh.Tolerance(1))
+        dh.from_run(run, qrels, ties=dh.Tolerance(1))
     with pytest.raises(ValueError, match=r"^max_docs must be left out with a tolerance, which has no cut, but is 1$"):
-        dh.Task.from_run(run, qrels, ties=dh.Tolerance(1), max_docs=1)
+        dh.from_run(run, qrels, ties=dh.Tolerance(1), max_docs=1)
 
 
-def test_exact_ties_are_the_default() -> None:
-    rng = np.random.default_rng(8)
-    scores, relevant = rng.integers(0, 4, (9, 8)), rng.random((9, 8)) < 0.4
-    assert_array_equal(
-        dh.Task.from_scores(scores, relevant, ties="exact").profile.tied,
-        dh.Task.from_scores(scores, relevant).profile.tied,
-    )
+# Masks ----------------------------------------------------------------------------------------------------------------
+
+ODD = [-np.inf, np.inf, np.nan]
+
+
+def hidden(value: float) -> Any:
+    """Two rows of which the last item is hidden, with this score."""
+    return np.array([[0.5, 0.25, value], [0.25, 0.5, value]])
+
+
+@pytest.mark.parametrize("ties", ["exact", "float16", dh.Tolerance(0.01)])
+@pytest.mark.parametrize("value", ODD)
+def test_junk_may_have_any_score_everywhere(value: float, ties: Any) -> None:
+    scores, mask = hidden(value), np.array([False, False, True])
+    plain = dh.from_scores(scores[:, :2], [[1, 0], [1, 0]], ties=ties).profile
+    for junk in (mask, np.tile(mask, (2, 1))):
+        marked = dh.from_scores(scores, [[1, 0, 0], [1, 0, 0]], junk=junk, ties=ties).profile
+        linked = dh.from_candidates(scores[:, 1:], positive_scores=scores[:, 0], junk=junk[..., 1:], ties=ties).profile
+        chosen = dh.from_candidates(scores, positive_columns=[0, 0], junk=junk, ties=ties).profile
+        assert marked.digest() == linked.digest() == chosen.digest() == plain.digest()
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_without_junk_such_a_score_is_refused_with_the_way_out(value: float) -> None:
+    scores = hidden(value)
+    for make in (
+        lambda: dh.from_scores(scores, [[1, 0, 0], [1, 0, 0]]),
+        lambda: dh.from_candidates(scores[:, 1:], positive_scores=scores[:, 0]),
+        lambda: dh.from_candidates(scores, positive_columns=[0, 0]),
+    ):
+        with pytest.raises(
+            ValueError, match=r"must be finite, but holds \S+ in row 0, column \d; to leave .* use junk$"
+        ):
+            make()
+
+
+def test_rules_with_the_same_settings_are_equal() -> None:
+    assert {dh.Tolerance(0.1), dh.Tolerance(0.1)} == {dh.Tolerance(0.1)} != {dh.Tolerance(0.2)}
+    assert dh.Rounded("half") == dh.Rounded("float16") != dh.Rounded("float16", of="distance")

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from deadheat import TieProfile, compare, evaluate
 from deadheat.errors import QueryInGalleryWarning
@@ -113,9 +114,36 @@ def test_bootstrap_is_a_slow_loop_with_the_same_draws(classes: list[int] | None)
     draws = np.random.default_rng(3).integers(0, len(units), (500, len(units)))
     drawn = [np.concatenate([units[i] for i in draw]) for draw in draws]
     for row, interval in zip(rows, (outcome.lower, outcome.expected, outcome.upper), strict=True):
-        low, high = np.quantile([math.fsum(row[each]) / len(each) for each in drawn], [0.05, 0.95])
+        tail = (1 - bootstrap.expanded(0.9, len(units))) / 2
+        low, high = np.quantile([math.fsum(row[each]) / len(each) for each in drawn], [tail, 1 - tail])
         assert close(interval, low, high, 1e-13)
     assert (outcome.n, outcome.method, outcome.confidence_level) == (len(units), "percentile", 0.9)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("n", [6, 20, 500])
+def test_percentiles_are_expanded_to_the_width_of_student(level: float, n: int) -> None:
+    quantile = stats.t.ppf((1 + level) / 2, n - 1) * math.sqrt(n / (n - 1))
+    assert bootstrap.expanded(level, n) == pytest.approx(2 * stats.norm.cdf(quantile) - 1, abs=3e-4)
+
+
+def test_hits_of_single_queries_have_wilson_s_interval() -> None:
+    hits = [0, 1, 1, 1, 1, 0, 1]
+    expected = stats.binomtest(5, 7).proportion_ci(0.9, "wilson")
+    outcome = mean_intervals(hits, hits, [1] * 7, method="percentile", confidence_level=0.9, within=(0, 1))
+    assert (outcome.method, outcome.n) == ("Wilson", 7)
+    assert close(outcome.lower, *expected)
+    assert close(outcome.upper, *stats.binomtest(7, 7).proportion_ci(0.9, "wilson"))
+    assert mean_intervals(hits, hits, hits, method="t", within=(0, 1)).method == "t"
+    by_class = mean_intervals(hits, hits, hits, classes=np.arange(7), method="percentile", within=(0, 1))
+    assert by_class.method == "percentile"
+
+
+def test_units_of_one_value_leave_room_for_what_they_may_have_missed() -> None:
+    missed = 1 - 0.025 ** (1 / 12)  # at the end of Clopper and Pearson
+    outcome = mean_intervals([0.75] * 12, [0.75] * 12, [0.75] * 12, within=(0, 1))
+    assert close(outcome.lower, 0.75 * (1 - missed), 0.75 + 0.25 * missed)
+    assert close(bootstrap.unseen(1.0, 12, 0.95, 0, 1), stats.binomtest(12, 12).proportion_ci(0.95).low, 1)
 
 
 def test_mean_over_classes_is_the_mean_of_their_means() -> None:
@@ -244,7 +272,8 @@ def test_interval_by_class() -> None:
     given = evaluate(PROFILE, "mAP").interval("mAP", resample="class", labels=LABELS, seed=2)
     assert given == named.interval("mAP", resample="class", seed=2)
     assert given.n == 2
-    assert given.lower == ratio_interval([1.5, 1.5], [2, 2], seed=2) == (0.75, 0.75)
+    assert ratio_interval([1.5, 1.5], [2, 2], seed=2) == (0.75, 0.75)
+    assert given.lower == bootstrap.unseen(0.75, 2, 0.95, 0, 1)
     assert given.upper == ratio_interval([2, 1.5], [2, 2], seed=2) == (0.75, 1)
     over_classes = evaluate(PROFILE, "mAP", average="class", labels=["a", "b", "b", "b", "c"])
     outcome = over_classes.interval("mAP", method="t", confidence_level=0.5)
@@ -284,7 +313,10 @@ def test_few_classes_are_said_with_the_interval() -> None:
     few = mean_intervals(*rows, classes=np.arange(20) % 9)
     said = "Only 9 classes: with fewer than about 10 neither intervals nor p-values can be trusted."
     assert str(few).splitlines()[-1] == said
-    assert mean_intervals(*rows, classes=np.arange(20) % 10).notes == mean_intervals([0, 1], [0, 1], [0, 1]).notes == ()
+    assert mean_intervals(*rows, classes=np.arange(20) % 10).notes == mean_intervals(*rows).notes == ()
+    assert mean_intervals([0] * 5, [0] * 5, [0] * 5).notes == (
+        said.replace("9 classes", "5 queries").replace("10", "6"),
+    )
 
 
 def test_intervals_as_people_read_them() -> None:
@@ -292,7 +324,8 @@ def test_intervals_as_people_read_them() -> None:
     shown = str(mean_intervals(*rows[:1] * 3, method="percentile", confidence_level=0.8, unit="group"))
     assert shown.startswith("interval  [25.00, 50.00]\n80 % interval (%): percentile, over 2 groups.\nOnly 2 groups: ")
     few = str(mean_intervals(*rows, method="percentile", n_resamples=99))
-    assert few.splitlines()[-2:] == ["upper     [25.00, 100.00]", "95 % intervals (%): percentile, over 2 queries."]
+    assert few.splitlines()[-3:-1] == ["upper     [25.00, 100.00]", "95 % intervals (%): percentile, over 2 queries."]
+    assert few.splitlines()[-1].startswith("Only 2 queries: ")
 
 
 def test_no_bit_depends_on_the_order_of_the_samples() -> None:
@@ -330,7 +363,7 @@ def test_labels_in_a_report_change_nothing_else() -> None:
 def test_bounds_without_an_expectation() -> None:
     window = replace(TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 2]), bounds_only=True)
     outcome = evaluate(window, "mAP").interval("mAP")
-    assert (outcome.lower, outcome.upper) == ((0.5, 1), (1, 1))
+    assert (outcome.lower, outcome.upper) == ((0.5, 1), (0.5, 1)), "the upper value has no end below the lower one"
     assert is_nothing(outcome.expected)
 
 

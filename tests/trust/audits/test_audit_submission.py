@@ -420,10 +420,7 @@ def test_it_is_text_json_markdown_and_a_frame(zeros: Audit) -> None:
     )
     assert "- **serious: ties.**" in zeros.to_markdown()
     assert "serious: zero embeddings." in zeros._repr_html_()
-    frame = zeros.to_pandas()
-    assert list(frame["severity"]) == severities
-    assert json.loads(frame["figures"][0])["mixed_groups"] == N
-    assert len(zeros) == len(severities)
+    assert list(zeros.to_pandas()["severity"]) == severities
     with pytest.raises(ValueError, match=r"^name must be one of .*, but is 'few levels'"):
         zeros["few levels"]
 
@@ -431,12 +428,6 @@ def test_it_is_text_json_markdown_and_a_frame(zeros: Audit) -> None:
 def test_arguments_are_those_of_evaluate() -> None:
     with pytest.raises(InvalidTypeError, match="seed must be an integer"):
         audit(SOUND, seed="x")
-    for rows, options, message in (
-        (np.full((N, 2), np.nan), {}, "must be finite"),
-        (SOUND, {"distance": "x"}, "distance must be one"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            audit(rows, **options)
     outcome = audit(SOUND, average="class", singletons="zero", measures="nDCG@10").evidence
     assert outcome.headline == "nDCG@10"
     assert outcome.report["nDCG@10"].lower == dh.evaluate(SOUND, LABELS, average="class")["nDCG@10"].lower

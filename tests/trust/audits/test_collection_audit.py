@@ -49,7 +49,7 @@ def test_unreachable_documents_and_their_ceilings() -> None:
     figures = {"documents": 3, "total": 6, "queries": 2, "queries_without_any": 1, "which": ["x", "y", "z"]}
     assert figures.items() <= about.figures.items()
     assert outcome["queries without a relevant item"].figures["which"] == ["none"]
-    task = dh.Task.from_judged(ROWS[:4], ROWS, qrels, list(qrels), IDS)
+    task = dh.from_judged(ROWS[:4], ROWS, qrels, list(qrels), IDS)
     assert dh.evaluate(task, asked).ceilings == pytest.approx(outcome.ceilings, rel=1e-13)
 
 

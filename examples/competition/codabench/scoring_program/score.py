@@ -26,10 +26,10 @@ def main(source: Path, target: Path) -> None:
             refuse(f"there must be a file {path}, but there is none")
     task = (str(submitted), "--labels", str(labels), "-m", MEASURES)
     board = deadheat("leaderboard", *task, "--public", "--json", "-")
-    found = json.loads(board.stdout or json.dumps({"refused": {NAME: board.stderr}}))
-    for why in found["refused"].values():
+    result = json.loads(board.stdout or json.dumps({"refused": {NAME: board.stderr}}))
+    for why in result["refused"].values():
         refuse(" ".join(why.split()))
-    scores = found["public"][0]["measures"]
+    scores = result["public"][0]["measures"]
     audit = deadheat("audit", *task, "--untrusted")
     (target / "scores.json").write_text(json.dumps(scores))
     (target / "audit.txt").write_text(audit.stdout or audit.stderr)  # hide_score_output keeps it from the participants

@@ -164,7 +164,7 @@ class ConfidenceAccuracy(Answer):
 
     def facts(self) -> dict[str, Any]:
         """Return the values; None where one is undefined or infinite."""
-        values = self.facts_of(*self.__dataclass_fields__)
+        values = self._facts_of(*self.__dataclass_fields__)
         return values | {"best_threshold": None} if math.isinf(self.best_threshold) else values
 
     def notes(self) -> list[str]:
@@ -338,7 +338,7 @@ class Calibration(Answer):
         return self.panels(**options)[1]
 
     def facts(self) -> dict[str, Any]:
-        return self.facts_of(*self.__dataclass_fields__)
+        return self._facts_of(*self.__dataclass_fields__)
 
     def notes(self) -> list[str]:
         """Return a note on the queries that count."""

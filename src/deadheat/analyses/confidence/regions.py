@@ -57,7 +57,7 @@ class HighestDensity(Answer):
         return [Panel([Column(name, values, "number", form=".6g") for name, values in ends.items()], key="")]
 
     def facts(self) -> dict[str, Any]:
-        return self.facts_of("intervals", "mode", "probability")
+        return self._facts_of("intervals", "mode", "probability")
 
     def notes(self) -> list[str]:
         """Return the share that the intervals hold, and the mode."""
@@ -110,7 +110,7 @@ def highest_density_interval(
     """
     chance = checks.real_number(probability, "probability")
     if not 0 < chance < 1:
-        raise InvalidValueError("probability", f"must lie above 0 and below 1, but is {probability!r}")
+        raise InvalidValueError("probability", f"must lie above 0 and below 1, but is {checks.shown(probability)}")
     places, exponent = _scaled(confidences(values, "values"), "values")
     several = checks.flag(multimodal, "multimodal")
     if density is not None:
@@ -217,7 +217,7 @@ class CredibleRecall(Answer):
         return [Panel(columns, "each", key="")]
 
     def facts(self) -> dict[str, Any]:
-        return self.facts_of("masses", *_PARTS, "n_query", "n_left_out", "n_open")
+        return self._facts_of("masses", *_PARTS, "n_query", "n_left_out", "n_open")
 
     def notes(self) -> list[str]:
         """Return the number of queries that count, and of those that the end of a region decides."""

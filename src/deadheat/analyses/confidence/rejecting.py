@@ -131,7 +131,7 @@ class RejectCurve(Answer):
 
     def facts(self) -> dict[str, Any]:
         """Return the areas and the counts; the curve is in `columns`."""
-        return self.facts_of(*_AREAS, "n_query", "n_left_out", "n_tied", "n_open")
+        return self._facts_of(*_AREAS, "n_query", "n_left_out", "n_tied", "n_open")
 
     def notes(self) -> list[str]:
         """Return a note on the queries that count, and on those that tie."""

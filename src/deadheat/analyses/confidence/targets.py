@@ -236,7 +236,7 @@ class RankCorrelation(Answer):
         ], key="")]  # fmt: skip
 
     def facts(self) -> dict[str, Any]:
-        return self.facts_of(*self.__dataclass_fields__)
+        return self._facts_of(*self.__dataclass_fields__)
 
     def notes(self) -> list[str]:
         """Return the number of pairs, and the meaning of the bounds."""

@@ -20,7 +20,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from deadheat.errors import ClusterError, DeadheatError, InvalidTypeError
+from deadheat.errors import DeadheatError, ExecutorError, InvalidTypeError
 from deadheat.inputs import disk
 from deadheat.inputs.disk import Place
 from deadheat.inputs.source import Array, Chosen, Shards, Source
@@ -53,8 +53,8 @@ def first_row(source: Source) -> Source:
     return Chosen(source, np.zeros(1, dtype=np.int64))
 
 
-def not_an_answer(value: Any) -> ClusterError:
-    return ClusterError(f"an executor must return the results of its tasks, but returned {checks.shown(value)}")
+def not_an_answer(value: Any) -> ExecutorError:
+    return ExecutorError(f"an executor must return the results of its tasks, but returned {checks.shown(value)}")
 
 
 def answers(executor: Executor, job: Job, numbers: Collection[int]) -> Generator[tuple[int, Any]]:
@@ -62,7 +62,7 @@ def answers(executor: Executor, job: Job, numbers: Collection[int]) -> Generator
 
     Raises
     ------
-    ClusterError
+    ExecutorError
         If an answer is an error, or a worker died and the executor does not replace it.
     """
     key, handed = uuid4().hex, dict[Future[Any], int]()
@@ -81,9 +81,9 @@ def answers(executor: Executor, job: Job, numbers: Collection[int]) -> Generator
             raise
         except BrokenExecutor as broken:
             died = f"a worker of the executor died ({type(broken).__name__})"
-            raise ClusterError(f"{died}, and such an executor cannot be used again: make a new one") from broken
+            raise ExecutorError(f"{died}, and such an executor cannot be used again: make a new one") from broken
         except (Exception, CancelledError) as error:
-            raise ClusterError(f"the executor failed: {checks.cause(error)}") from error
+            raise ExecutorError(f"the executor failed: {checks.cause(error)}") from error
         finally:
             for future in handed:
                 future.cancel()
@@ -99,7 +99,7 @@ _open: dict[str, Callable[[int], Any]] = {}  # the job that is open in this proc
 def work(sender: str, key: str, job: bytes, number: int) -> Any:
     """Return the answer to a number: the task of a worker."""
     if sender != (own := version("deadheat")):
-        raise ClusterError(f"workers must have the version of deadheat that asks them, {sender}, but one has {own}")
+        raise ExecutorError(f"workers must have the version of deadheat that asks them, {sender}, but one has {own}")
     with _turn:
         if key not in _open:
             _open.clear()
@@ -169,5 +169,5 @@ class _Unpickler(pickle.Unpickler):
         except FileNotFoundError as error:
             missing = f"every worker must see the files of a run, but one does not find '{error.filename}'"
             remedy = "put embeddings in files, and TMPDIR for other data, where all workers see them"
-            raise ClusterError(f"{missing}: {remedy}") from None
+            raise ExecutorError(f"{missing}: {remedy}") from None
         return sources[0] if len(sources) == 1 else Shards(sources)

@@ -36,7 +36,7 @@ from deadheat.engine.counting.passes import Assembly, CountingPass, Divide, Sect
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.portions import Portion, Sums
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import ClusterError
+from deadheat.errors import ExecutorError
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Source, fingerprint
 from deadheat.support.arrays import Array, Int64
@@ -207,7 +207,7 @@ def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptio
                         kept.save(number, portion.arrays())
                     done += 1
                     report(n_pair * done // n - n_pair * (done - 1) // n)
-        except (KeyboardInterrupt, ClusterError) as stopped:
+        except (KeyboardInterrupt, ExecutorError) as stopped:
             stopped.args = ("; ".join([*map(str, stopped.args), what_is_kept(kept, done, n)]),)
             raise
     return TieProfile.of_packed(*sums.total())
@@ -259,4 +259,4 @@ def _settle(sums: Sums, number: int, n: int, portion: Any) -> None:
     try:
         sums.add(portion)
     except (LookupError, TypeError, ValueError) as error:
-        raise ClusterError(f"a portion does not fit the others: {cause(error)}") from error
+        raise ExecutorError(f"a portion does not fit the others: {cause(error)}") from error

@@ -99,7 +99,10 @@ def _grouping(distance: Distance, rule: Ties) -> Callable[[_core.RelevantItems],
         def decide(counter: int, *, rows: Int64, columns: Int64, low: Int64, high: Int64) -> Int64:
             return cuts[counter].count_below(rows, distance.exact_closeness(queries[rows], columns), low, high)
 
-        in_core = [_core.CutBounds(low=each.low, high=each.high, per_interval=each.each, sharp=each.sharp) for each in cuts]
+        in_core = [
+            _core.CutBounds(low=each.low, high=each.high, per_interval=each.per_interval, sharp=each.sharp)
+            for each in cuts
+        ]
         return groups, in_core, decide
 
     return group

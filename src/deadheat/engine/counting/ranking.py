@@ -27,7 +27,7 @@ from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.support import checks
-from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, slices, spread
+from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, runs_joined, slices
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Workers, raise_if_cancelled
@@ -211,7 +211,7 @@ def pair_groups(distance: Distance, query: Int64, item: Int64, rule: Ties = Exac
         raise_if_cancelled()
         width = int(lengths[rows[begin]])
         some = rows[begin : begin + max(1, PAIRS // width)]
-        pairs = order[spread(starts[some], lengths[some])]
+        pairs = order[runs_joined(starts[some], lengths[some])]
         columns, there = np.full((len(some), width), -1), np.arange(width) < lengths[some, None]
         columns[there] = distance.columns.column_of_item[item[pairs]]
         numbers[pairs] = tie_groups(distance, some, columns, rule)[there]
@@ -304,7 +304,7 @@ class _NearestSearch:
 
     def _block(self, queries: Int64, row: Int64, column: Int64, width: Int64) -> Nearest:
         """Group the candidates of some queries by exact closeness; a query's own item does not count."""
-        position = spread(np.zeros_like(width), width)
+        position = runs_joined(np.zeros_like(width), width)
         columns, weight = np.full((len(queries), int(width.max())), -1), np.zeros((len(queries), int(width.max())), int)
         columns[row, position], weight[row, position] = column, self.weight[column]
         own_row, item = self.candidates.ranked_itself(queries)
@@ -350,7 +350,7 @@ def _raised(best: Float64, row: Int64, scores: Float64) -> Float64:
         return best
     rows, counts = np.unique(row, return_counts=True)
     more = np.full((len(rows), int(counts.max())), -np.inf)
-    more[np.repeat(np.arange(len(rows)), counts), spread(np.zeros_like(counts), counts)] = scores
+    more[np.repeat(np.arange(len(rows)), counts), runs_joined(np.zeros_like(counts), counts)] = scores
     n = best.shape[1]
     raised = best.copy()
     raised[rows] = np.partition(np.concatenate([best[rows], more], axis=1), -n, axis=1)[:, -n:]

@@ -176,9 +176,9 @@ def tangents_hold(centre: NDArray[np.floating]) -> bool:
     return 2.0**-200 < size < 2.0**200 and len(centre) <= MOST_TANGENT_DIMS
 
 
-def tangent_sizes(spread: Float64) -> Float64:
-    """Bound ‖u‖ of the computed u = x/‖x‖ − c/‖c‖ from above, by the spread of x (`core/distances/rows.h`)."""
-    return np.asarray(np.maximum(spread * TANGENT_LENGTH, LEAST_TANGENT))
+def tangent_sizes(extent: Float64) -> Float64:
+    """Bound ‖u‖ of the computed u = x/‖x‖ − c/‖c‖ from above, by the extent of x (`core/distances/rows.h`)."""
+    return np.asarray(np.maximum(extent * TANGENT_LENGTH, LEAST_TANGENT))
 
 
 def of_tangent(dim: int) -> float:
@@ -186,7 +186,7 @@ def of_tangent(dim: int) -> float:
 
     It is computed as u = t/‖x‖ − (c/‖c‖)·σ with σ = ‖t‖²/(‖x‖(‖x‖ + c·x/‖c‖)).
     With w = x − c, which is exact, ‖w‖ ≤ ‖c‖/4 (`common_centre`) and t, the part of w across c: τ = ‖t‖/‖x‖ ≤ 1/4 and
-    σ ≤ τ²/1.96. The spread is s = τ + 2^-30‖w‖/‖x‖. In u, first order, for d ≤ 2^21:
+    σ ≤ τ²/1.96. The extent is s = τ + 2^-30‖w‖/‖x‖. In u, first order, for d ≤ 2^21:
 
         t: the first of two passes leaves (2d + 2)u‖w‖ of c, the second (d + 2)uτ‖x‖ + (2d + 2)²u²‖w‖    d + 2
         t/‖x‖: ‖x‖ has d/2 + 1 roundings, the quotient one                                              d/2 + 2
@@ -232,19 +232,19 @@ def by_squares(errors: ScoreErrors, items: Int64) -> tuple[float, float, float]:
     return relative, 4 * ratio * relative, 2 * errors.tiny
 
 
-def square_between(square: Float64, usual: float, dim: int) -> tuple[Float64, Float64]:
+def square_between(square: Float64, common_offset: float, dim: int) -> tuple[Float64, Float64]:
     """Return bounds on ‖q‖² + c, from a computed ‖q‖²: d roundings, one of the sum, two of the ends; c is exact."""
-    whole = square + usual
+    whole = square + common_offset
     error = whole * gamma(dim + 3 + SPARE, np.float64) + underflow(dim, np.float64)
     return whole - error, whole + error
 
 
-def sum_between(size: Float64, usual: float, dim: int) -> tuple[Float64, Float64]:
+def sum_between(size: Float64, common_offset: float, dim: int) -> tuple[Float64, Float64]:
     """Return bounds on Σq + c, from Σq rounded up by `sums`.
 
     Σq has d + 1 roundings, was made larger by γ_{d+4} with two more, and then come three of the sum and the ends.
     """
-    whole = size + usual
+    whole = size + common_offset
     return whole * (1 - gamma((dim + 1) + (dim + 4) + 2 + 3 + SPARE, np.float64)), whole * (1 + END)
 
 

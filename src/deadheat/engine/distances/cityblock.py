@@ -10,8 +10,7 @@ from deadheat._core import ScoreErrors
 from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import divided, multiplied, widened
 from deadheat.engine.distances.columns import Columns
-from deadheat.engine.distances.dense import Dense
-from deadheat.engine.distances.distance import Form, Level, Target, levels_for
+from deadheat.engine.distances.distance import Dense, Form, Level, Target, levels_for
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
@@ -58,7 +57,7 @@ class Cityblock(Dense):
 
 
 class CityblockOfOverlaps(Cityblock):
-    """Σ |q − x| = Σq + c − 2s, ranked by s = Σ min(q, x) − (Σx − c)/2, with c a usual sum.
+    """Σ |q − x| = Σq + c − 2s, ranked by s = Σ min(q, x) − (Σx − c)/2, with c the common sum.
 
     The overlap, a sum of minima, errs by a part of itself and not of the rows, and Σx − c, computed by
     Dot2, by a part of itself. So rows of probabilities that overlap little are distinguished, however small that is.
@@ -69,7 +68,7 @@ class CityblockOfOverlaps(Cityblock):
 
     def __init__(self, query: Source, gallery: Source) -> None:
         super().__init__(query, gallery)
-        self.take_off_usual(self.item_size, squares=False)
+        self.subtract_common_offset(self.item_size, squares=False)
 
     def errors(self, level: Level) -> ScoreErrors:
         part, tiny = bounds.of_overlaps(self.dim, level.dtype), bounds.underflow(self.dim, level.dtype)
@@ -92,4 +91,4 @@ class CityblockOfOverlaps(Cityblock):
 
     def _sum_interval(self, queries: Int64) -> tuple[Float64, Float64]:
         """Return bounds on Σq + c in the units of the scores."""
-        return bounds.sum_between(self.query_size[queries], self.usual, self.dim)
+        return bounds.sum_between(self.query_size[queries], self.common_offset, self.dim)

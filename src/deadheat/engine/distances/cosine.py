@@ -10,8 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import divided, multiplied, nudged
 from deadheat.engine.distances.columns import Columns
-from deadheat.engine.distances.dense import Product
-from deadheat.engine.distances.distance import Level, Target
+from deadheat.engine.distances.distance import Level, Product, Target
 from deadheat.engine.distances.scaling import Derived, ScaledRows
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.source import Source
@@ -80,7 +79,7 @@ class CosineOfTangents(Cosine):
     """
 
     _nonnegative = False  # of the rows that are multiplied,
-    spread = False  # as they err by a part of their norms, not of each number
+    mostly_one_term = False  # as they err by a part of their norms, not of each number
 
     def __init__(self, query: Source, gallery: Source, centre: NDArray[Any]) -> None:
         Product.__init__(self, query, gallery)
@@ -140,8 +139,8 @@ def centred(rows: NDArray[Any]) -> Float64:
     last = np.where(digits == 0, 2**20, exponent - 53 + np.bitwise_count((digits & -digits) - 1)).min(axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         whole = np.ldexp(rows.astype(np.float64), -last[:, None])
-        found: Float64 = dim * whole - whole.sum(axis=1, keepdims=True)
-        if not max(dim * np.abs(whole).max(), np.abs(found).max()) <= 2.0**53:  # below which all sums are exact
+        centre: Float64 = dim * whole - whole.sum(axis=1, keepdims=True)
+        if not max(dim * np.abs(whole).max(), np.abs(centre).max()) <= 2.0**53:  # below which all sums are exact
             rule = "must have rows that float64 centres exactly, as d x - Σx, for distance 'correlation'"
             raise InvalidValueError("embeddings", f"{rule}: centre them yourself, and take 'cosine'")
-    return found
+    return centre

@@ -10,8 +10,7 @@ import numpy as np
 from deadheat._core import ScoreErrors
 from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import divided, multiplied, widened
-from deadheat.engine.distances.dense import Product
-from deadheat.engine.distances.distance import Level, Target, levels_for
+from deadheat.engine.distances.distance import Level, Product, Target, levels_for
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.lazy import fractions
@@ -21,7 +20,7 @@ _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed s
 
 
 class Euclidean(Product):
-    """‖q − x‖, ranked by q·x − (‖x‖² − c)/2, with c a usual square.
+    """‖q − x‖, ranked by q·x − (‖x‖² − c)/2, with c the common square.
 
     The offset is computed by Dot2, so its error is relative to its own size, which is small where squares
     differ little. Exact scores have c = 0.
@@ -39,12 +38,12 @@ class Euclidean(Product):
         self.query_square = scaling.integer_squares(self.queries)
         square = self.query_square if self.items is self.queries else scaling.integer_squares(self.items)
         if self.levels[-1].exact:
-            self.offset, self.usual, self._offset_error = square / 2, 0.0, np.zeros(len(square))
+            self.offset, self.common_offset, self._offset_error = square / 2, 0.0, np.zeros(len(square))
         else:
-            self.take_off_usual(square, squares=True)
+            self.subtract_common_offset(square, squares=True)
 
     def errors(self, level: Level, **of_squares: Any) -> ScoreErrors:
-        if not self.usual:
+        if not self.common_offset:
             of_squares |= {"half_error": self._offset_error, "roundoff": bounds.unit_roundoff(level.dtype)}
         return super().errors(level, **of_squares)
 
@@ -66,20 +65,20 @@ class Euclidean(Product):
 
     def _square_interval(self, queries: Int64) -> tuple[Float64, Float64]:
         """Return bounds on ‖q‖² + c in the units of the scores."""
-        return bounds.square_between(self.query_square[queries], self.usual, self.dim)
+        return bounds.square_between(self.query_square[queries], self.common_offset, self.dim)
 
     def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
         if not self.levels[-1].exact:
             return None
         of_query = self.query_square[queries]
-        squares, place = np.unique(of_query - 2 * scores, return_inverse=True)
+        squares, position = np.unique(of_query - 2 * scores, return_inverse=True)
         step = -fractions.Fraction(shift) / fractions.Fraction(self.unit)
         clamped = _FAR if step > _FAR else -_FAR if step < -_FAR else float(step)
         largest, sure = _about_largest_squares(squares, clamped)
         if np.count_nonzero(~sure) > _MOST_SQUARES:
             return None
         largest[~sure] = [_largest_square(int(square), step, above) for square in squares[~sure].tolist()]
-        return np.asarray((of_query - largest[place.reshape(scores.shape)]) / 2)
+        return np.asarray((of_query - largest[position.reshape(scores.shape)]) / 2)
 
 
 def _about_largest_squares(squares: Float64, step: float) -> tuple[Float64, Bool]:

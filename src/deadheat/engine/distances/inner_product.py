@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from deadheat.engine.distances.bounds import divided, multiplied
-from deadheat.engine.distances.dense import Product
-from deadheat.engine.distances.distance import Target, levels_for
+from deadheat.engine.distances.distance import Product, Target, levels_for
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions

@@ -19,7 +19,7 @@ from deadheat.support.arrays import Bool, Float64, Int32, slices
 from deadheat.support.caching import cached_property
 
 _SAMPLE = 256  # rows that show whether it is worth looking at all of them
-_ELEMENTS = 1 << 22  # looked at in one call
+_ELEMENTS = 1 << 22  # examined in one call
 _MOST_DIM = 1 << 16  # places are counted in 16 bits
 
 Masks = NDArray[np.uint64]

@@ -66,8 +66,8 @@ class ScaledRows(NamedTuple):
     def take(self, index: Int64, dtype: DTypeLike) -> NDArray[Any]:
         """Return some of the rows, scaled, in the given type."""
         out = np.empty((len(index), self.source.shape[1]), dtype=dtype)
-        (raw, factor, divide), place = self.gather(index)
-        _core.take_rows(raw, place, factor, divide, out)
+        (raw, factor, divide), position = self.gather(index)
+        _core.take_rows(raw, position, factor, divide, out)
         return out
 
     def gather(self, index: Int64) -> tuple[tuple[NDArray[Any], Float64, bool], Int64]:
@@ -202,7 +202,7 @@ def _exact_terms(left: Float64, right: Float64) -> Float64:
     return np.hstack([product, ((a * c - product) + a * d + b * c) + b * d])
 
 
-def usual(numbers: Float64) -> float:
+def common_size(numbers: Float64) -> float:
     """Return the number around which an eighth of them lie closest, if most are closer to it than to 0; else 0."""
     ascending, few = np.sort(numbers), min(len(numbers) - 1, max(1, len(numbers) // 8))
     closest = int(np.argmin(ascending[few:] - ascending[: len(ascending) - few]))

@@ -111,8 +111,8 @@ def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
 
     Examples
     --------
-    >>> from deadheat import Task
-    >>> profile = at_level(Task.from_scores([[3, 2, 2, 1]], [[1, 2, 0, 3]]).profile, 2)
+    >>> from deadheat import from_scores
+    >>> profile = at_level(from_scores([[3, 2, 2, 1]], [[1, 2, 0, 3]]).profile, 2)
     >>> profile.closer, profile.tied, profile.tied_relevant, profile.n_relevant
     (array([1, 3]), array([2, 1]), array([1, 1]), array([2]))
     """

@@ -18,7 +18,7 @@ from deadheat.engine.profiles.packed import AT_ONCE, PackedGroups
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import plain
 from deadheat.support import checks, scratch
-from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, spread
+from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, runs_joined
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import hashlib, lazy
@@ -174,7 +174,7 @@ class TieProfile:
     >>> profile.n_relevant
     array([3])
     >>> profile.ties
-    Ties(mixed_groups=1, queries=1, largest=3)
+    TieCounts(mixed_groups=1, queries=1, largest=3)
     """
 
     offsets: Int64
@@ -344,20 +344,20 @@ class TieProfile:
         return np.repeat(np.arange(self.n_query), np.diff(self.offsets))
 
     @cached_property
-    def ties(self) -> Ties:
+    def ties(self) -> TieCounts:
         """Counts of mixed tie groups: these hold relevant and irrelevant items, so their order affects measures."""
         if self.n_ordered is not None:
             return self.best_completed().ties
-        ties = Ties(0, 0, 0)
+        ties = TieCounts(0, 0, 0)
         if self.packed is not None:
-            return Ties(*self.packed.ties())
+            return TieCounts(*self.packed.ties())
         for queries in pieces(np.diff(self.offsets)):
             first, last = self.offsets[[queries.start, queries.stop]]
             large = first + np.flatnonzero(self.tied[first:last] > 1)
             mixed = large[(self.counts_by_grade[0][large] != self.tied[large, None]).all(axis=1)]
             n_query = len(np.unique(np.searchsorted(self.offsets, mixed, side="right")))
             largest = int(self.tied[mixed].max(initial=ties.largest))
-            ties = Ties(ties.mixed_groups + len(mixed), ties.queries + n_query, largest)
+            ties = TieCounts(ties.mixed_groups + len(mixed), ties.queries + n_query, largest)
             scratch.let_go(self.tied, self.tied_relevant)
         return ties
 
@@ -376,7 +376,7 @@ class TieProfile:
         if self.packed is not None:
             arrays: dict[str, Any] = dict(zip(OF_GROUPS, self.packed.arrays(chosen), strict=True))
         else:
-            arrays = self.taken((*OF_GROUPS, "tied_by_grade"), spread(self.offsets[chosen], lengths))
+            arrays = self.taken((*OF_GROUPS, "tied_by_grade"), runs_joined(self.offsets[chosen], lengths))
         arrays |= self.taken(OF_EACH_QUERY, chosen)
         ids = None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen)
         return replace(self, offsets=offsets_of(lengths), query_ids=ids, **arrays)
@@ -528,7 +528,7 @@ class TieProfile:
         return profile
 
 
-class Ties(NamedTuple):
+class TieCounts(NamedTuple):
     """Counts of ties: mixed tie groups, queries with one, and the items in the largest of them."""
 
     mixed_groups: int

@@ -104,7 +104,7 @@ def from_judged(
     TypeError, ValueError
         If an argument breaks its rule; if ids come twice; if the qrels have none of the queries, or `junk` none of
         the documents; for grades together with a tolerance.
-    ClusterError
+    ExecutorError
         If a worker of an executor died or failed, and the executor did not repeat its work.
 
     Notes

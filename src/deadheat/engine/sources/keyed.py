@@ -18,7 +18,7 @@ import deadheat._core as _core
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
-from deadheat.support.arrays import Float64, Int64, offsets_of, slices, spread
+from deadheat.support.arrays import Float64, Int64, offsets_of, runs_joined, slices
 
 BLOCK_ENTRIES = 1 << 18  # of the matrix in one block of rows: a few megabytes, whatever the matrix
 JUNK = -1  # the grade of an item that is not ranked
@@ -144,7 +144,7 @@ def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64, ru
         queries = np.flatnonzero(sizes == size)
         for block in (queries[some] for some in slices(len(queries), max(1, BLOCK_ENTRIES >> size))):
             filled = np.arange(max(1, lengths[block].max())) < lengths[block, None]
-            items = spread(starts[block], lengths[block])
+            items = runs_joined(starts[block], lengths[block])
             key = np.zeros((len(keys), *filled.shape), dtype=np.int64)
             grade = np.full(filled.shape, JUNK, dtype=np.int64)
             key[:, filled], grade[filled] = keys[:, items], grades[items]

@@ -174,12 +174,12 @@ def _names(query_ids: Any, n_query: int) -> tuple[str, ...] | None:
 class _Closeness(NamedTuple):
     """The scores of returned items, or the rows of queries and gallery."""
 
-    scores: item_ids.Rows | None
+    scores: item_ids.IdRows | None
     rows: tuple[source.Source, source.Source] | None
 
 
 class _ReturnedItems(NamedTuple):
-    returned: item_ids.Rows
+    returned: item_ids.IdRows
     known: _Known
     closeness: _Closeness
     names: tuple[str, ...] | None
@@ -202,7 +202,7 @@ class _ReturnedItems(NamedTuple):
         return SourceCounts(profile, labels=self.known.labels, remarks=tuple(remarks), knows_gallery=True)
 
 
-def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
+def _ordered_keys(scores: item_ids.IdRows, order: str) -> Int64:
     """Return the keys of scores, which must be finite and best first in each row."""
     row, values = scores.row, scores.values
     if values.dtype.kind == "f" and not np.isfinite(values).all():
@@ -220,7 +220,7 @@ def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
 
 
 def _profile(
-    returned: item_ids.Rows, keys: Int64, judged: _Known, cut_ties: bool, names: tuple[str, ...] | None
+    returned: item_ids.IdRows, keys: Int64, judged: _Known, cut_ties: bool, names: tuple[str, ...] | None
 ) -> TieProfile:
     query, n_query, grade_values = returned.row, len(returned.lengths), judged.grade_values
     ranked = judged.grades != _JUNK
@@ -309,7 +309,7 @@ class _GivenGallery(NamedTuple):
             raise InvalidValueError(" and ".join(known), f"must be of one size, but are: {actual}")
         return cls(next(iter(known.values())), ids, n_row is not None or gallery_labels is not None)
 
-    def rows(self, ids: item_ids.Rows, name: str, missing: bool = True) -> Int64:
+    def rows(self, ids: item_ids.IdRows, name: str, missing: bool = True) -> Int64:
         """Return the row of each id, -1 for one that is not there, if ids may be `missing`."""
         return item_ids.gallery_rows(ids, self.ids, self.size, name, missing=missing)
 
@@ -322,7 +322,7 @@ def _n_row(values: Any, name: str) -> int:
 
 
 def _by_label(
-    returned: item_ids.Rows, labels: Any, gallery_labels: Any, gallery: _GivenGallery, itself: item_ids.Rows
+    returned: item_ids.IdRows, labels: Any, gallery_labels: Any, gallery: _GivenGallery, itself: item_ids.IdRows
 ) -> _Known:
     n_query, n = len(returned.lengths), gallery.size
     unused = [source.Array(np.broadcast_to(np.False_, (size, 1))) for size in (n_query, n)]  # no row is examined
@@ -339,7 +339,7 @@ def _by_label(
     return _Known(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None], labels=known)
 
 
-def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _GivenGallery, itself: item_ids.Rows) -> _Known:
+def _as_given(returned: item_ids.IdRows, relevant: Any, gallery: _GivenGallery, itself: item_ids.IdRows) -> _Known:
     listed, grade = _listed(relevant, len(returned.lengths))
     if gallery.ids is not None or gallery.as_rows:
         codes = gallery.rows(returned, "ids", missing=False)
@@ -368,7 +368,7 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _GivenGallery, it
     return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains, unmatched=lacking)
 
 
-def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Array]:
+def _listed(relevant: Any, n_query: int) -> tuple[item_ids.IdRows, Array]:
     given = checks.listed(relevant, "relevant", "a collection of ids for each query")
     if len(given) != n_query:
         actual = f"but got {len(given)} for {n_query} queries"
@@ -390,10 +390,10 @@ def _distinct(row: Any) -> list[Any]:
     raise InvalidTypeError("relevant", f"must hold integers or strings, but holds {checks.shown(ids)}")
 
 
-def _own_ids(exclude: Any, n_query: int) -> item_ids.Rows:
+def _own_ids(exclude: Any, n_query: int) -> item_ids.IdRows:
     """Return the id of each query that has one, in rows of one or none."""
     if exclude is None:
-        return item_ids.Rows(np.empty(0, dtype=np.int64), np.zeros(n_query, dtype=np.int64))
+        return item_ids.IdRows(np.empty(0, dtype=np.int64), np.zeros(n_query, dtype=np.int64))
     own = (
         conversion.plain(exclude, "exclude")
         if hasattr(exclude, "__array__")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deadheat.engine.sources.run_tables import RunTables
-from deadheat.inputs.item_ids import Rows
+from deadheat.inputs.item_ids import IdRows
 from deadheat.inputs.trec import Checked
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
@@ -120,7 +120,7 @@ def of_gallery(judged: Checked, query_ids: Sequence[str], gallery_ids: Sequence[
     return [remark.sentence("gallery_ids")]
 
 
-def of_ids(returned: Rows, codes: Int64, listed: Rows, of_listed: Int64, hits: Bool) -> Unmatched | None:
+def of_ids(returned: IdRows, codes: Int64, listed: IdRows, of_listed: Int64, hits: Bool) -> Unmatched | None:
     """Return the queries of which no returned id is listed, if they are all, or most and no query lists their ids.
 
     Codes are numbers of ids, equal where ids are, and -1 for a listed id that nothing can return; `hits` marks returned

@@ -45,7 +45,7 @@ class Cuts:
     high: Float64
     above: Above
     sharp: bool = False  # whether scores are exact, and each interval is the least score above its cut
-    each: int = 1  # how many cuts are in an interval
+    per_interval: int = 1  # how many cuts are in an interval
 
     def __post_init__(self) -> None:
         self.low, self.high = np.ascontiguousarray(self.low), np.ascontiguousarray(self.high)  # as the core reads them

@@ -80,10 +80,10 @@ class ScoreTies(NamedTuple):
             values = scores.astype(np.float64)
             return -_sum_down(-values, self.eps), _sum_down(values, self.eps)
         whole = scores.astype(np.uint64 if scores.dtype.kind == "u" else np.int64)
-        bits, reach = whole.view(np.uint64), np.uint64(min(math.floor(self.eps), 2**64 - 1))  # in which sums wrap
+        bits, tolerance = whole.view(np.uint64), np.uint64(min(math.floor(self.eps), 2**64 - 1))  # in which sums wrap
         ends = np.iinfo(whole.dtype)
         least, most = np.array([[ends.min], [ends.max]], dtype=whole.dtype).view(np.uint64)
-        low, high = bits - np.minimum(bits - least, reach), bits + np.minimum(most - bits, reach)
+        low, high = bits - np.minimum(bits - least, tolerance), bits + np.minimum(most - bits, tolerance)
         return low.view(whole.dtype), high.view(whole.dtype)
 
 

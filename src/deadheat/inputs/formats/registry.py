@@ -84,7 +84,7 @@ _HINTS = dict.fromkeys(
     (".pt", ".pth", ".bin"), ", which is never loaded: torch.load it, and save it as .npy or .safetensors"
 ) | dict.fromkeys((".pkl", ".pickle"), ", which is never loaded: load it yourself, and save it as .npy")
 _OF_RUNS = ".qrels", ".run", ".trec", ".txt", ".json", ".jsonl"
-_HINTS |= dict.fromkeys(_OF_RUNS, ": dh.Task.from_run (deadheat run) takes runs and qrels")
+_HINTS |= dict.fromkeys(_OF_RUNS, ": dh.from_run (deadheat run) takes runs and qrels")
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:

@@ -75,11 +75,6 @@ class EmbeddingRetrieval(RowMetric):
     measures : tuple of str
         The names of the measures, as the keys of the value have them.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
     Notes
     -----
     The value is a dictionary of float64 tensors: under ``"mAP"`` the expected value over all ways to break the ties,
@@ -102,6 +97,8 @@ class EmbeddingRetrieval(RowMetric):
     >>> metric.update(torch.tensor([[-1.0]]), torch.tensor([8]))
     >>> {name: value.item() for name, value in metric.compute().items()}
     {'mAP': 0.875, 'mAP_lower': 0.75, 'mAP_upper': 1.0}
+    >>> metric.report().summary()
+    'mAP 87.50 [75.00, 100.00] %'
     >>> metric = EmbeddingRetrieval("mAP", distance="euclidean", value="lower")
     >>> metric(torch.tensor([[0.0], [1.0], [-1.0]]), torch.tensor([7, 7, 8]))
     tensor(0.7500, dtype=torch.float64)
@@ -143,11 +140,6 @@ class EmbeddingRetrieval(RowMetric):
         role : {"query", "gallery"}, optional
             The role of these rows. By default both, where each is ranked against all others. Copies are found
             among the rows of one role.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is not as described. The numbers themselves, such as NaN, are checked by `compute`.
         """
         self.keep(checked_batch(embeddings, labels, ids, role))
 
@@ -158,27 +150,6 @@ class EmbeddingRetrieval(RowMetric):
         except UndefinedError as error:
             return self.undefined(error)
         return self.answer({name: report[name] for name in report})
-
-    def report(self) -> Report:
-        """Return the report on the rows so far: tables, values of queries, intervals. Every process has to call this.
-
-        Raises
-        ------
-        UndefinedError
-            If no query has a relevant item.
-
-        Examples
-        --------
-        >>> import torch
-        >>> metric = EmbeddingRetrieval("mAP", distance="euclidean")
-        >>> metric.update(torch.tensor([[0], [1], [-1]]), ["a", "a", "b"])
-        >>> metric.report().summary()
-        'mAP 87.50 [75.00, 100.00] %'
-        """
-        if self._is_synced:
-            return self._report()
-        with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync):
-            return self._report()
 
     def _settings(self) -> dict[str, Any]:
         return {"distance": self.distance, "ties": self.ties, "threads": self.threads, "device": self.counts_on}
@@ -231,8 +202,8 @@ def checked_batch(embeddings: Tensor, labels: Any, ids: Any, role: str | None) -
     if not isinstance(embeddings, Tensor):
         raise InvalidTypeError("embeddings", f"must be a tensor, but is {type(embeddings).__name__}")
     if embeddings.layout != torch.strided or embeddings.is_complex() or embeddings.is_quantized:
-        came = f"is of dtype {embeddings.dtype} and layout {embeddings.layout}"
-        raise InvalidTypeError("embeddings", f"must be a dense tensor of real numbers, but {came}")
+        given = f"is of dtype {embeddings.dtype} and layout {embeddings.layout}"
+        raise InvalidTypeError("embeddings", f"must be a dense tensor of real numbers, but {given}")
     if embeddings.ndim != 2:
         raise InvalidValueError(
             "embeddings", f"must be two-dimensional (n, dim), but has shape {tuple(embeddings.shape)}"
@@ -358,8 +329,8 @@ def n_padded(samples: KeptRows) -> int:
 def _close(embeddings: NDArray[np.generic], rows: Int64, others: Int64) -> Bool:
     """Return whether pairs of rows are equal up to rounding."""
     left, right = (embeddings[index].astype(np.float64) for index in (rows, others))
-    reach = _ROUNDING * np.abs(right).max(axis=1, initial=0)
-    return np.asarray(np.abs(left - right).max(axis=1, initial=0) <= reach)
+    bound = _ROUNDING * np.abs(right).max(axis=1, initial=0)
+    return np.asarray(np.abs(left - right).max(axis=1, initial=0) <= bound)
 
 
 def shared_profile(task: Task, share: tuple[int, int], gather: Callable[[Int64], list[Int64]]) -> TieProfile:

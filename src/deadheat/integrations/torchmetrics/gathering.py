@@ -23,6 +23,7 @@ from torchmetrics.utilities import rank_zero_warn
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.reports.report import Report
 from deadheat.reports.result import ENDS, Result
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
@@ -69,12 +70,11 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         for name, rows in batch.items():
             getattr(self, name).append(rows)
 
-    def rows(self, name: str) -> Tensor | None:
+    def rows(self, state: str) -> Tensor | None:
         """Return all rows of a state; None if there are none."""
-        state = getattr(self, name)
-        parts = [state] if isinstance(state, Tensor) else state
-        filled = _filled(parts)
-        _require_common_kind(filled, name)
+        kept_rows = getattr(self, state)
+        filled = _filled([kept_rows] if isinstance(kept_rows, Tensor) else kept_rows)
+        _require_common_kind(filled, state)
         return torch.cat(filled) if filled else None
 
     def sync(
@@ -96,10 +96,10 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         device = next((rows.device for rows in mine.values() if rows is not None), self.device)
         described = torch.tensor([_described(rows) for rows in mine.values()], device=device)
         everyone = torch.stack(gather(described)).cpu()  # (n_process, n_state, 3)
-        for place, (name, rows) in enumerate(mine.items()):
+        for at, (name, rows) in enumerate(mine.items()):
             samples = [  # a row each as the processes have them, without data
                 torch.empty((1, width) if width else 1, dtype=_TYPES[number], device="meta")
-                for n, number, width in everyone[:, place].tolist()
+                for n, number, width in everyone[:, at].tolist()
                 if n
             ] or [torch.empty(1)]
             _require_common_kind(samples, name)
@@ -143,6 +143,23 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         }
         end = "" if self.value == "expected" else f"_{self.value}"
         return numbers if self.value is None else numbers[self.measures[0] + end]
+
+    def report(self) -> Report:
+        """Return the report on the rows so far: tables, values of queries, intervals. Every process has to call this.
+
+        Raises
+        ------
+        UndefinedError
+            If there are no rows, or no query has a relevant item.
+        """
+        if self._is_synced:
+            return self._report()
+        with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync):
+            return self._report()
+
+    def _report(self) -> Report:
+        """Return the report on the rows of this process, or of all once they are gathered."""
+        raise NotImplementedError
 
     def undefined(self, why: object) -> Any:
         """Return the value where no query counts, NaN, and warn."""
@@ -190,14 +207,14 @@ def _filled(parts: list[Tensor]) -> list[Tensor]:
     return [part for part in parts if len(part)]
 
 
-def _require_common_kind(parts: list[Tensor], name: str) -> None:
+def _require_common_kind(parts: list[Tensor], state: str) -> None:
     """Refuse rows of different widths, and mixed kinds of numbers, which may have no common exact type."""
     for first, part in pairwise(parts):
         if part.shape[1:] != first.shape[1:]:
-            came = f"{first.shape[1]} in some batches and {part.shape[1]} in others"
-            raise InvalidValueError(name, f"must have the same dim throughout, but have {came}")
+            given = f"{first.shape[1]} in some batches and {part.shape[1]} in others"
+            raise InvalidValueError(state, f"must have the same dim throughout, but have {given}")
         if part.dtype != first.dtype and not (part.is_floating_point() and first.is_floating_point()):
-            raise InvalidTypeError(name, f"must be of one kind throughout, but have {first.dtype} and {part.dtype}")
+            raise InvalidTypeError(state, f"must be of one kind throughout, but have {first.dtype} and {part.dtype}")
 
 
 def draw(val: Any, ax: Any) -> tuple[Any, Any]:

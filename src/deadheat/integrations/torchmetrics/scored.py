@@ -67,16 +67,11 @@ class ScoredRetrieval(RowMetric):
         For one measure: a single number as the value, for wrappers and loggers that need a scalar. Select checkpoints
         by the lower bound; report the expected value with both bounds. By default, all three in a dictionary.
     ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
-        As in `deadheat.Task.from_scores`.
+        As in `deadheat.from_scores`.
     threads : int, optional
         As in `deadheat.evaluate`.
     **kwargs
         Those of every metric of torchmetrics.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
 
     Notes
     -----
@@ -141,11 +136,6 @@ class ScoredRetrieval(RowMetric):
             as 1 for the others.
         indexes : (n, ...) tensor of int64
             The query that each item belongs to.
-
-        Raises
-        ------
-        ValueError
-            If an argument is not as described; the messages begin as those of torchmetrics.
         """
         self._check(preds, target, indexes)
         self.keep({
@@ -156,27 +146,16 @@ class ScoredRetrieval(RowMetric):
 
     def compute(self) -> Any:
         """Compute the measures, each with its bounds, over the queries of all processes unless configured otherwise."""
-        report = self._report()
-        if report is None or not any(report[name].n_query for name in report):
+        try:
+            report = self._report()
+        except UndefinedError as error:
+            return self.undefined(error)
+        if not any(report[name].n_query for name in report):
             return self.undefined("there is no query with a relevant item")
         if self.aggregation == "mean":
             return self.answer({name: report[name] for name in report})
         values = {name: all_or_none(report[name].per_query) for name in report}
         return self.answer({name: Triple(*map(self._aggregated, each)) for name, each in values.items()})
-
-    def report(self) -> Report:
-        """Return the whole report: tables, values of queries, intervals. Every process has to call this.
-
-        Raises
-        ------
-        UndefinedError
-            If there is no query.
-        """
-        with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync):
-            report = self._report()
-        if report is None:
-            raise UndefinedError("there are no rows")
-        return report
 
     def _check(self, preds: Tensor, target: Tensor, indexes: Tensor) -> None:
         if not all(isinstance(given, Tensor) for given in (preds, target, indexes)):
@@ -206,17 +185,16 @@ class ScoredRetrieval(RowMetric):
             rule = f"must contain `binary` values, or for nDCG gains of {GAIN}"
             raise InvalidValueError("`target`", f"{rule}, but holds {odd[0].item()}")
 
-    def _report(self) -> Report | None:
-        """Return the report on the items of this process or of all; None without items."""
+    def _report(self) -> Report:
         states = {name: self.rows(name) for name in STATES}
         if any(rows is None for rows in states.values()):
-            return None
+            raise UndefinedError("there are no rows")
         indexes, preds, target = (conversion.plain(rows, name) for name, rows in states.items())
         order = np.argsort(indexes, kind="stable")
         if self.ignore_index is not None:
             order = order[target[order] != self.ignore_index]
         if not len(order):
-            return None
+            raise UndefinedError("there are no rows")
         queries, lengths = np.unique(indexes[order], return_counts=True)
         profile = profile_lists(preds[order], target[order], lengths, self.ties)
         if self.empty_target_action == "error" and not profile.n_relevant.all():

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from deadheat.support.lazy import require
 from deadheat.support.means import all_or_none, exact_mean
 from deadheat.support.triple import Triple
 
+FEW_UNITS = 6  # below, the same of queries
 FEW_CLASSES = 10  # below, an interval or a test over classes says less than it seems to
 UNITS = {"query": "queries", "class": "classes", "group": "groups", "item": "items"}
 _AT_ONCE = 1 << 18  # values drawn in one go, so that memory stays flat
@@ -98,6 +100,11 @@ class Intervals:
     n: int
     unit: str = "query"
     notes: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def outer(self) -> Interval:
+        """The interval over ties and sampling: from the low end for lower to the high end for upper."""
+        return Interval(self.lower.low, self.upper.high)
 
     def within(self, least: float, most: float) -> Intervals:
         """Return the intervals with ends limited to the possible means of the population; Student's t ignores these."""
@@ -229,6 +236,7 @@ def mean_intervals(
     classes: NDArray[Any] | None = None,
     average: str = "query",
     unit: str | None = None,
+    within: tuple[float, float] = (-math.inf, math.inf),
     **settings: Any,
 ) -> Intervals:
     """Return confidence intervals for the means of lower, expected and upper values, from the same resamples.
@@ -243,6 +251,9 @@ def mean_intervals(
         With classes, whether the mean is over queries, a ratio of sums, or over classes of the means of their queries.
     unit : {"query", "class", "group"}, optional
         The name of the independent units; by default ``"class"`` with classes and ``"query"`` without.
+    within : (float, float)
+        The least and the greatest value that a unit can have. Ends are limited to them, and a constant sample has an
+        interval for the values that it may have missed.
     settings
         `confidence_level`, `method`, `n_resamples` and `seed` of `mean_interval`. For a mean over queries by classes, a
         bootstrap draws classes with their sums and sizes, and ``"t"`` takes the standard error of the linearised ratio:
@@ -273,11 +284,16 @@ def mean_intervals(
         rows, sizes = class_sums(rows, np.asarray(classes)[keep])
         rows, weights = (rows, sizes) if average == "query" else (rows / sizes, None)
     n = rows.shape[1]
-    worst, middle, best = _of_rows(rows, weights, chosen)
-    if chosen.method == "percentile":  # of the same draws: they ascend with the values, whatever is rounded
+    method = chosen.method
+    if method == "percentile" and within == (0, 1) and classes is None and n > 1 and np.isin(rows, (0, 1)).all():
+        method, ends_of_rows = "Wilson", [wilson(exact_mean(row), n, chosen.confidence_level) for row in rows]
+    else:
+        ends_of_rows = [ends.within(*within) for ends in _of_rows(rows, weights, chosen, within)]
+    worst, middle, best = ends_of_rows
+    if method == "percentile":  # of the same draws: they ascend with the values, whatever is rounded
         middle, best = middle.at_least(worst), best.at_least(worst).at_least(middle)
     unit = unit or ("query" if classes is None else "class")
-    return Intervals(worst, middle, best, chosen.confidence_level, chosen.method, n, unit, about_few(n, unit))
+    return Intervals(worst, middle, best, chosen.confidence_level, method, n, unit, about_few(n, unit))
 
 
 def standard_error(values: ArrayLike) -> float:
@@ -360,12 +376,15 @@ def welch_degrees(standard_errors: Sequence[float], sizes: Sequence[int]) -> flo
     return math.fsum(squares) ** 2 / math.fsum(parts) if any(parts) else math.inf
 
 
-def _of_rows(rows: Float64, weights: Float64 | None, settings: StatisticsSettings) -> list[Interval]:
+def _of_rows(
+    rows: Float64, weights: Float64 | None, settings: StatisticsSettings,
+    within: tuple[float, float] = (-math.inf, math.inf),
+) -> list[Interval]:  # fmt: skip
     """Return an interval for the mean of each row (k, n), or for the ratio of its sum to that of the weights."""
     order = own_order(*rows) if weights is None else own_order(*rows, weights)
     rows, weights = rows[:, order], None if weights is None else weights[order]
     distinct = {row.tobytes(): row for row in rows}  # without ties in the ranking, all three are one
-    intervals = {key: _without_draws(row, weights, settings) for key, row in distinct.items()}
+    intervals = {key: _without_draws(row, weights, settings, within) for key, row in distinct.items()}
     open_keys = [key for key, interval in intervals.items() if interval is None]
     if open_keys:
         drawn = _bootstrap(np.stack([distinct[key] for key in open_keys]), weights, settings)
@@ -373,15 +392,17 @@ def _of_rows(rows: Float64, weights: Float64 | None, settings: StatisticsSetting
     return [interval for row in rows if (interval := intervals[row.tobytes()]) is not None]
 
 
-def _without_draws(row: Float64, weights: Float64 | None, settings: StatisticsSettings) -> Interval | None:
-    """Return the interval of a row by Student's t, or one of width zero; None if it needs draws."""
+def _without_draws(
+    row: Float64, weights: Float64 | None, settings: StatisticsSettings, within: tuple[float, float]
+) -> Interval | None:
+    """Return the interval of a row by a formula; None if it needs draws."""
     total = len(row) if weights is None else math.fsum(weights)
     mean = math.fsum(row) / total if total else math.nan
     ratios = row if weights is None else row / weights
     if len(row) < 2 or math.isnan(mean):
         return NOTHING
     if ratios.min() == ratios.max():
-        return Interval(mean, mean)
+        return unseen(mean, len(row), settings.confidence_level, *within)
     if settings.method in BOOTSTRAP:
         return None
     if weights is not None:  # linearised
@@ -410,7 +431,67 @@ def _bootstrap(rows: Float64, weights: Float64 | None, settings: StatisticsSetti
             pieces.append(np.stack([(drawn * row).sum(axis=1) for row in distinct]) / n)
         else:
             pieces.append(ratio(rng.integers(0, n, (size, n)), axis=-1))
-    return percentiles(np.concatenate(pieces, axis=1), settings.confidence_level)
+    return percentiles(np.concatenate(pieces, axis=1), expanded(settings.confidence_level, n))
+
+
+def wilson(share: float, n: int, level: float) -> Interval:
+    """Return Wilson's score interval for a share of n independent hits.
+
+    References
+    ----------
+    E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22, 1927.
+
+    Examples
+    --------
+    >>> low, high = wilson(1.0, 20, 0.95)
+    >>> round(low, 4), high
+    (0.8389, 1.0)
+    """
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    middle, scale = (share + z * z / (2 * n)), 1 + z * z / n
+    half = z * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
+    return Interval(max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
+
+
+def unseen(value: float, n: int, level: float, least: float, most: float) -> Interval:
+    """Return the interval of a mean of which n units all have one value, for the values that they may have missed.
+
+    A share of at most 1 − (α/2)^(1/n) of the population has others, which lie between `least` and `most`. Without
+    these limits the interval has width zero.
+
+    Examples
+    --------
+    >>> low, high = unseen(1.0, 20, 0.95, 0.0, 1.0)
+    >>> round(low, 4), high
+    (0.8316, 1.0)
+    """
+    if math.isinf(most - least):
+        return Interval(value, value)
+    missed = 1 - ((1 - level) / 2) ** (1 / n)
+    return Interval(value - missed * (value - least), value + missed * (most - value))
+
+
+def expanded(level: float, n: int) -> float:
+    """Return the level at which the percentile interval of n units is as wide as Student's t and n − 1 ask for.
+
+    Student's quantile is that of the normal distribution by the expansion of Abramowitz and Stegun, 26.7.5.
+
+    References
+    ----------
+    T. C. Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69, 2015, section 5.3.
+
+    Examples
+    --------
+    >>> round(expanded(0.95, 20), 4), round(expanded(0.95, 1000), 4)
+    (0.9682, 0.9504)
+    """
+    normal, nu = NormalDist(), n - 1
+    z = normal.inv_cdf((1 + level) / 2)
+    terms = (
+        (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )  # fmt: skip
+    quantile = z + sum(term / nu**power for power, term in enumerate(terms, 1))
+    return 2 * normal.cdf(quantile * math.sqrt(n / nu)) - 1
 
 
 def _bca(statistic: Callable[..., Float64], n: int, settings: StatisticsSettings, rng: np.random.Generator) -> Any:
@@ -513,7 +594,8 @@ def about_few(n: int, unit: str, where: str = "") -> tuple[str, ...]:
     >>> about_few(6, "class")
     ('Only 6 classes: with fewer than about 10 neither intervals nor p-values can be trusted.',)
     """
-    if unit not in ("class", "group") or n >= FEW_CLASSES:
+    if n >= (FEW_CLASSES if unit in ("class", "group") else FEW_UNITS):
         return ()
-    fewer = f"with fewer than about {FEW_CLASSES} neither intervals nor p-values can be trusted"
+    least = FEW_CLASSES if unit in ("class", "group") else FEW_UNITS
+    fewer = f"with fewer than about {least} neither intervals nor p-values can be trusted"
     return (Caution(f"Only {counted(n, unit)}{where}: {fewer}."),)

@@ -81,7 +81,7 @@ def tails(differences: Float64, scale: float, n_resamples: int, seed: int) -> li
     tail_of: dict[bytes, Tail] = {}
     for row in chosen:
         if row.tobytes() not in tail_of:
-            drawn = _random_bits(len(row), n_resamples, max(1, _AT_ONCE // max(1, len(row))), seed)
+            drawn = random_bits(len(row), n_resamples, seed)
             sums = _every_sum(row) if exact else (kept @ row for kept in drawn)
             tail_of[row.tobytes()] = _shares(sums, float(row.sum()), 2.0**-40 * scale, 0 if exact else 1)
     return [tail_of[row.tobytes()] for row in chosen]
@@ -153,9 +153,9 @@ def _shares(pieces: Iterable[Float64], observed: float, tolerance: float, more: 
     return Tail(at_most / n, at_least / n)
 
 
-def _random_bits(n_unit: int, n_resamples: int, step: int, seed: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield 1 or 0, with chance 1/2, for each unit: rows of (step, n_unit) or fewer at once, n_resamples in all."""
-    rng = np.random.default_rng(seed)
+def random_bits(n_unit: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+    """Yield 1 or 0, with chance 1/2, for each unit: some rows of (n, n_unit) at a time, n_resamples in all."""
+    rng, step = np.random.default_rng(seed), max(1, _AT_ONCE // max(1, n_unit))
     for first in range(0, n_resamples, step):
         size = min(step, n_resamples - first)
         drawn = np.frombuffer(rng.bytes(-(-size * n_unit // 8)), dtype=np.uint8)

@@ -16,7 +16,7 @@ import numpy as np
 
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.sources.judged import unique_ids
-from deadheat.engine.task import Task
+from deadheat.engine.sources.run import from_run
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
 from deadheat.inputs.files import FileLayout
@@ -54,7 +54,7 @@ def audit_collection(
     gallery : (n_gallery, dim) array, path, or dict of str to text
         Embeddings of the documents, in any form that `deadheat.Task` takes, or the documents by id, as BEIR's corpus.
     qrels : path, dict, data frame or iterable of named tuples
-        As in `deadheat.Task.from_run`.
+        As in `deadheat.from_run`.
     gallery_ids : (n_gallery,) strings or integers, or a path, optional
         The id of each row in the qrels. By default they are in the file of the embeddings, under the name ``ids``.
     measures : str or iterable of str
@@ -69,7 +69,7 @@ def audit_collection(
     Raises
     ------
     OSError, TypeError, ValueError
-        As `deadheat.Task.from_judged` does, and if no query has a relevant document.
+        As `deadheat.from_judged` does, and if no query has a relevant document.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def audit_collection(
     relevant = {query: {each: grade for each, grade in row.items() if grade > 0} for query, row in judged.items()}
     there = {query: {each: row[each] for each in row if each in copy_of} for query, row in relevant.items()}
     best, ceilings = (
-        {name: result.upper for name, result in evaluate(Task.from_run(first, judged), names).items()}
+        {name: result.upper for name, result in evaluate(from_run(first, judged), names).items()}
         for first in (relevant, there)
     )
     made = *_unreachable(relevant, there, best, ceilings), *_copies(judged, copy_of), *_unused_grades(judged, there)
@@ -120,7 +120,7 @@ class CollectionAudit(Audited):
 
     def facts(self) -> dict[str, Any]:
         """Return the numbers of queries and documents, the best values and the ceilings."""
-        return self.facts_of("n_query", "n_document", "best", "ceilings")
+        return self._facts_of("n_query", "n_document", "best", "ceilings")
 
 
 def _opened(gallery: Any, gallery_ids: Any) -> dict[str, int]:

@@ -236,7 +236,7 @@ def audit_run(
     Parameters
     ----------
     run : path, dict, data frame or iterable of named tuples
-        As in `deadheat.Task.from_run`, also what MTEB saves as ``{task}_predictions.json``. The order of the documents
+        As in `deadheat.from_run`, also what MTEB saves as ``{task}_predictions.json``. The order of the documents
         is that of the file.
     qrels : path, dict, data frame or iterable of named tuples, optional
         As for the run. Without them, only the scores are checked.
@@ -245,7 +245,7 @@ def audit_run(
     subset, split : str, optional
         The subset and the split of MTEB's file, where it holds several.
     repeats, documents
-        As in `deadheat.Task.from_run`, for a run of chunks.
+        As in `deadheat.from_run`, for a run of chunks.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def audit_run(
     Raises
     ------
     OSError, TypeError, ValueError
-        As `deadheat.Task.from_run` does; for a file of predictions, see `deadheat.integrations.mteb.read_predictions`.
+        As `deadheat.from_run` does; for a file of predictions, see `deadheat.integrations.mteb.read_predictions`.
 
     Notes
     -----

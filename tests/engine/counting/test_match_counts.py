@@ -1,4 +1,4 @@
-"""What surely ties by the places of numbers ties as the real numbers do: profiles are those without that shortcut."""
+"""Rows whose match counts show that they tie: profiles are those without that shortcut."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.distances.dense import Dense
+from deadheat.engine.distances.distance import Dense
 
 KINDS = {
     "two values": lambda rng, n, d: rng.choice([-0.1234567, 0.87654321], (n, d)),
