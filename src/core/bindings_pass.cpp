@@ -166,10 +166,10 @@ public:
     explicit PythonRule(nb::object group) : group_(std::move(group)) {}
     Grouped group(RelevantItems &relevant) const override {
         const nb::gil_scoped_acquire hold;
-        const auto [groups, cuts, decide] = nb::cast<std::tuple<TieGroups, std::vector<Cuts>, nb::object>>(
+        const auto [groups, cuts, decide] = nb::cast<std::tuple<TieGroups, std::vector<CutBounds>, nb::object>>(
             group_(nb::cast(&relevant, nb::rv_policy::reference)));
         Grouped grouped{groups, cuts, std::make_unique<PythonDecision>(decide)};
-        for (Cuts &sequence : grouped.cuts) make_ascending(sequence.low, sequence.high);
+        for (CutBounds &sequence : grouped.cuts) make_ascending(sequence.low, sequence.high);
         return grouped;
     }
 
@@ -230,15 +230,15 @@ void bind_scores(nb::module_ &m) {
                &BandErrors::square_relative, &BandErrors::square_factor, &BandErrors::square_tiny>(
         nb::class_<BandErrors>(m, "BandErrors"), "size"_a = 0.0, "offset_error"_a = 0.0, "relative"_a = UNBOUNDED,
         "relative_tiny"_a = 0.0, "square_relative"_a = UNBOUNDED, "square_factor"_a = 0.0, "square_tiny"_a = 0.0);
-    by_keyword<&Level::wide, &Level::wide_rows, &Level::exact, &Level::chunk, &Level::errors>(
-        nb::class_<Level>(m, "Level"), "wide"_a, "wide_rows"_a, "exact"_a, "chunk"_a, "errors"_a);
+    by_keyword<&ScoreLevel::wide, &ScoreLevel::wide_rows, &ScoreLevel::exact, &ScoreLevel::chunk, &ScoreLevel::errors>(
+        nb::class_<ScoreLevel>(m, "ScoreLevel"), "wide"_a, "wide_rows"_a, "exact"_a, "chunk"_a, "errors"_a);
     by_keyword<&Band::start, &Band::stop, &Band::of_level>(nb::class_<Band>(m, "Band"), "start"_a, "stop"_a, "of_level"_a);
-    nb::class_<Scores> scores(m, "Scores");
+    nb::class_<Scores> bound(m, "Scores");
     by_keyword<&Scores::form, &Scores::query, &Scores::item, &Scores::offset, &Scores::squares, &Scores::item_of_column,
-               &Scores::bound_by_terms, &Scores::levels, &Scores::bands>(scores, "form"_a, "query"_a, "item"_a, "offset"_a,
+               &Scores::bound_by_terms, &Scores::levels, &Scores::bands>(bound, "form"_a, "query"_a, "item"_a, "offset"_a,
                                                                          "squares"_a, "item_of_column"_a, "bound_by_terms"_a,
                                                                          "levels"_a, "bands"_a);
-    scores
+    bound
         .def(
             "pair_scores",
             [](const Scores &self, Int64s queries, Int64s columns) {
@@ -304,8 +304,8 @@ void bind_problem(nb::module_ &m) {
         .def_ro("columns", &TieGroups::columns)
         .def_ro("of_entry", &TieGroups::of_entry);
     m.def("group_exactly", &group_items, "scores"_a, "exact"_a.none(), "relevant"_a);
-    by_keyword<&Cuts::low, &Cuts::high, &Cuts::per_interval, &Cuts::sharp>(nb::class_<Cuts>(m, "Cuts"), "low"_a, "high"_a,
-                                                                           "per_interval"_a, "sharp"_a);
+    by_keyword<&CutBounds::low, &CutBounds::high, &CutBounds::per_interval, &CutBounds::sharp>(
+        nb::class_<CutBounds>(m, "CutBounds"), "low"_a, "high"_a, "per_interval"_a, "sharp"_a);
     nb::class_<Rule>(m, "Rule");
     nb::class_<PythonRule, Rule>(m, "PythonRule").def(nb::init<nb::object>(), "group"_a);
     by_keyword<&Patterns::query, &Patterns::item, &Patterns::query_table, &Patterns::item_table, &Patterns::item_kind,

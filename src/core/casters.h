@@ -54,11 +54,11 @@ struct type_caster<deadheat::Fresh<T, N>> {
     }
 };
 
-template <class T>
-struct type_caster<std::span<T>> {
-    using Array = ndarray<T, ndim<1>, c_contig, device::cpu>;
-    using Value = std::span<T>;
-    static constexpr auto Name = make_caster<Array>::Name;
+/// The parts of a caster of values that are made from those of another caster, whose arrays are never converted.
+template <class Made, class Inner, bool converts = false>
+struct caster_by {
+    using Value = Made;
+    static constexpr auto Name = Inner::Name;
     template <class>
     using Cast = Value;
     template <class>
@@ -67,8 +67,17 @@ struct type_caster<std::span<T>> {
     }
 
     bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
-        return array.from_python(source, flags & ~static_cast<std::uint8_t>(cast_flags::convert), cleanup);
+        constexpr auto convert = static_cast<std::uint8_t>(cast_flags::convert);
+        return inner.from_python(source, converts ? flags : flags & ~convert, cleanup);
     }
+
+    Inner inner;
+};
+
+template <class T>
+struct type_caster<std::span<T>> : caster_by<std::span<T>, make_caster<ndarray<T, ndim<1>, c_contig, device::cpu>>> {
+    using Value = std::span<T>;
+
     /// A view of the numbers, as long as the object lives that they belong to.
     static handle from_cpp(Value numbers, rv_policy policy, cleanup_list *cleanup) noexcept {
         using View = ndarray<numpy, T, ndim<1>>;
@@ -76,120 +85,68 @@ struct type_caster<std::span<T>> {
         static std::remove_const_t<T> none[1] = {};
         return make_caster<View>::from_cpp(View(numbers.empty() ? none : numbers.data(), 1, shape), policy, cleanup);
     }
-    operator Value() { return {array.value.data(), array.value.size()}; }
-
-    make_caster<Array> array;
+    operator Value() { return {this->inner.value.data(), this->inner.value.size()}; }
 };
 
 template <class T>
-struct type_caster<deadheat::Matrix<T>> {
-    using Array = ndarray<T, ndim<2>, device::cpu>;
-    using Value = deadheat::Matrix<T>;
-    static constexpr auto Name = make_caster<Array>::Name;
-    template <class>
-    using Cast = Value;
-    template <class>
-    static constexpr bool can_cast() {
-        return true;
-    }
+struct type_caster<deadheat::Matrix<T>> : caster_by<deadheat::Matrix<T>, make_caster<ndarray<T, ndim<2>, device::cpu>>> {
+    using Base = caster_by<deadheat::Matrix<T>, make_caster<ndarray<T, ndim<2>, device::cpu>>>;
 
     bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
-        if (!array.from_python(source, flags & ~static_cast<std::uint8_t>(cast_flags::convert), cleanup)) return false;
-        if (array.value.size() == 0) return true;  // whatever NumPy says of its strides
+        if (!Base::from_python(source, flags, cleanup)) return false;
+        const auto &array = this->inner.value;
+        if (array.size() == 0) return true;  // whatever NumPy says of its strides
         // numbers of a row lie side by side, and rows forward, unless there is but one of them
-        return (array.value.stride(1) == 1 || array.value.shape(1) <= 1) &&
-               (array.value.stride(0) >= static_cast<std::int64_t>(array.value.shape(1)) || array.value.shape(0) <= 1);
+        return (array.stride(1) == 1 || array.shape(1) <= 1) &&
+               (array.stride(0) >= static_cast<std::int64_t>(array.shape(1)) || array.shape(0) <= 1);
     }
-    operator Value() {
-        if (!array.value.is_valid()) return {};  // of an argument that may be None
-        const auto rows = static_cast<deadheat::Index>(array.value.shape(0));
-        const auto columns = static_cast<deadheat::Index>(array.value.shape(1));
-        return {array.value.data(), rows, columns, static_cast<deadheat::Index>(array.value.stride(0))};
+    operator deadheat::Matrix<T>() {
+        const auto &array = this->inner.value;
+        if (!array.is_valid()) return {};  // of an argument that may be None
+        return {array.data(), static_cast<deadheat::Index>(array.shape(0)), static_cast<deadheat::Index>(array.shape(1)),
+                static_cast<deadheat::Index>(array.stride(0))};
     }
-
-    make_caster<Array> array;
 };
 
 /// Matrices with memory of their own: copies of arrays, which Python sees, and may change, as long as their object lives.
 template <class T>
-struct type_caster<deadheat::Table<T>> {
+struct type_caster<deadheat::Table<T>> : caster_by<deadheat::Table<T>, make_caster<deadheat::Matrix<const T>>> {
     using Value = deadheat::Table<T>;
     using View = ndarray<numpy, T, ndim<2>>;
     static constexpr auto Name = make_caster<View>::Name;
-    template <class>
-    using Cast = Value;
-    template <class>
-    static constexpr bool can_cast() {
-        return true;
-    }
 
-    bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
-        return matrix.from_python(source, flags, cleanup);
-    }
     static handle from_cpp(const Value &table, rv_policy policy, cleanup_list *cleanup) noexcept {
         const std::size_t shape[] = {static_cast<std::size_t>(table.rows), static_cast<std::size_t>(table.columns)};
         return make_caster<View>::from_cpp(View(const_cast<T *>(table.memory.data()), 2, shape), policy, cleanup);
     }
     operator Value() {
-        const deadheat::Matrix<const T> from = matrix.operator deadheat::Matrix<const T>();
+        const deadheat::Matrix<const T> from = this->inner.operator deadheat::Matrix<const T>();
         Value table(from.rows, from.columns);
         for (deadheat::Index i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.columns, table.row(i));
         return table;
     }
-
-    make_caster<deadheat::Matrix<const T>> matrix;
 };
 
 /// Numbers with memory of their own: copies of arrays, both ways.
 template <>
-struct type_caster<deadheat::Numbers64> {
-    using Value = deadheat::Numbers64;
-    using Span = make_caster<std::span<const std::int64_t>>;
-    static constexpr auto Name = Span::Name;
-    template <class>
-    using Cast = Value;
-    template <class>
-    static constexpr bool can_cast() {
-        return true;
-    }
-
-    bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
-        return span.from_python(source, flags, cleanup);
-    }
+struct type_caster<deadheat::Numbers64> : caster_by<deadheat::Numbers64, make_caster<std::span<const std::int64_t>>> {
     static handle from_cpp(const Value &numbers, rv_policy, cleanup_list *cleanup) noexcept {
         deadheat::Fresh<std::int64_t> copy({static_cast<deadheat::Index>(numbers.size())});
         std::copy(numbers.begin(), numbers.end(), copy.data.get());
         return make_caster<deadheat::Fresh<std::int64_t>>::from_cpp(std::move(copy), rv_policy::move, cleanup);
     }
     operator Value() {
-        const std::span<const std::int64_t> from = span.operator std::span<const std::int64_t>();
+        const std::span<const std::int64_t> from = inner.operator std::span<const std::int64_t>();
         return {from.begin(), from.end()};
     }
-
-    Span span;
 };
 
 /// A struct of views from a tuple of arrays: the fields in their order, of these types.
 template <class Struct, class... Fields>
-struct fields_caster {
-    using Tuple = make_caster<std::tuple<Fields...>>;
-    using Value = Struct;
-    static constexpr auto Name = Tuple::Name;
-    template <class>
-    using Cast = Value;
-    template <class>
-    static constexpr bool can_cast() {
-        return true;
+struct fields_caster : caster_by<Struct, make_caster<std::tuple<Fields...>>, true> {
+    operator Struct() {
+        return std::apply([](auto... field) { return Struct{field...}; }, this->inner.operator std::tuple<Fields...>());
     }
-
-    bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
-        return fields.from_python(source, flags, cleanup);
-    }
-    operator Value() {
-        return std::apply([](auto... field) { return Struct{field...}; }, fields.operator std::tuple<Fields...>());
-    }
-
-    Tuple fields;
 };
 
 template <>

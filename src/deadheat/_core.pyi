@@ -305,7 +305,7 @@ class BandErrors:
         square_tiny: float = 0.0,
     ) -> None: ...
 
-class Level:
+class ScoreLevel:
     def __init__(self, *, wide: bool, wide_rows: bool, exact: bool, chunk: int, errors: ScoreErrors) -> None: ...
 
 class Band:
@@ -322,7 +322,7 @@ class Scores:
         squares: NDArray[numpy.float64],
         item_of_column: NDArray[numpy.int64],
         bound_by_terms: bool,
-        levels: Sequence[Level],
+        levels: Sequence[ScoreLevel],
         bands: Sequence[Band],
     ) -> None: ...
     def pair_scores(self, queries: NDArray[numpy.int64], columns: NDArray[numpy.int64]) -> NDArray[numpy.float64]: ...
@@ -378,7 +378,7 @@ class TieGroups:
 
 def group_exactly(scores: Scores, exact: ExactPairs | None, relevant: RelevantItems) -> TieGroups: ...
 
-class Cuts:
+class CutBounds:
     def __init__(
         self, *, low: NDArray[numpy.float64], high: NDArray[numpy.float64], per_interval: int, sharp: bool
     ) -> None: ...

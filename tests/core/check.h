@@ -6,6 +6,7 @@
 // their end. Every test also runs in several threads at once, for ThreadSanitizer: it shares nothing that it writes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -71,6 +72,12 @@ struct Padded {
     Matrix<T> view() { return {numbers.data(), rows, columns, stride}; }
     T at(Index i, Index j) const { return numbers[static_cast<std::size_t>(i * stride + j)]; }
     void set(Index i, Index j, T value) { numbers[static_cast<std::size_t>(i * stride + j)] = value; }
+    /// Set all numbers, row by row, to what a function returns.
+    template <class Make>
+    void fill(Make make) {
+        for (Index i = 0; i < rows; ++i)
+            for (Index j = 0; j < columns; ++j) set(i, j, make());
+    }
 
     bool padding_is_untouched() const {
         for (std::size_t k = 0; k < numbers.size(); ++k)
@@ -82,6 +89,37 @@ struct Padded {
     Index rows, columns, stride;
     std::vector<T> numbers;
 };
+
+/// The product of two rows in float64.
+template <class A, class B>
+double product_of_rows(const Padded<A> &left, Index i, const Padded<B> &right, Index j) {
+    double sum = 0;
+    for (Index k = 0; k < left.columns; ++k) sum += static_cast<double>(left.at(i, k)) * static_cast<double>(right.at(j, k));
+    return sum;
+}
+
+using Integers = std::vector<std::int64_t>;
+
+/// The tie groups of a row of items by comparing all with all, nearest first: closer, closer_relevant, tied and
+/// tied_relevant. Larger keys are nearer; a grade above 0 is relevant, one below 0 not ranked.
+inline std::vector<Integers> groups_of(const Integers &keys, const Integers &grades) {
+    Integers levels;
+    for (std::size_t j = 0; j < keys.size(); ++j)
+        if (grades[j] > 0) levels.push_back(keys[j]);
+    std::sort(levels.rbegin(), levels.rend());
+    levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+    std::vector<Integers> groups;
+    for (std::int64_t level : levels) {
+        Integers group(4, 0);
+        for (std::size_t j = 0; j < keys.size(); ++j) {
+            if (grades[j] < 0 || keys[j] < level) continue;
+            const std::size_t position = keys[j] > level ? 0 : 2;
+            ++group[position], group[position + 1] += grades[j] > 0;
+        }
+        groups.push_back(group);
+    }
+    return groups;
+}
 
 }  // namespace deadheat::tests
 

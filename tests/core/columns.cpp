@@ -13,8 +13,6 @@ namespace {
 using namespace deadheat;
 using namespace deadheat::tests;
 
-using Numbers = std::vector<std::int64_t>;
-
 /// Items in columns, with classes, and queries that may leave some of them out.
 struct RandomItems {
     static constexpr Index N_CLASS = 3;
@@ -45,7 +43,7 @@ struct RandomItems {
 
     std::unique_ptr<bool[]> junk;
     Index n_item;
-    Numbers items, classes, starts, class_starts, keys, sizes, queries, of_query;
+    Integers items, classes, starts, class_starts, keys, sizes, queries, of_query;
     std::vector<std::int32_t> weight;
 };
 
@@ -55,8 +53,8 @@ void columns_are_listed(Index n_query, Index n_column, Random &random) {
         others(n_query, n_column + 1, 0);
     const Entries entries{columns.view(), count.view(), others.view(), {}, {}};
     relevant_columns(all.of_query, {all.class_starts, all.keys, all.sizes}, all.weight, entries);
-    const Numbers nothing(at(n_query), -1);
-    Numbers rows, taken;
+    const Integers nothing(at(n_query), -1);
+    Integers rows, taken;
     const auto same_class = std::make_unique<bool[]>(at(n_query)), unlisted = std::make_unique<bool[]>(at(n_query));
     for (Index i = 0; i < n_query && n_column > 0; ++i) {
         const Index item = random.below(all.n_item);
@@ -64,7 +62,7 @@ void columns_are_listed(Index n_query, Index n_column, Random &random) {
         rows.push_back(i), taken.push_back(column), same_class[at(i)] = all.classes[at(item)] == all.of_query[at(i)];
     }
     const std::size_t n = rows.size();
-    const Numbers before = count.numbers, others_before = others.numbers;
+    const Integers before = count.numbers, others_before = others.numbers;
     take_out(rows, taken, {same_class.get(), n}, entries, {unlisted.get(), n});
     for (std::size_t p = 0; p < n; ++p) {
         bool is_listed = false;
@@ -107,7 +105,7 @@ void junk_is_left_out(Index n_query, Index n_column, Random &random) {
 void columns_are_expanded(Index n_query, Index n_column, Random &random) {
     const RandomItems all(n_query, n_column, random);
     Padded<std::int64_t> columns(n_query, n_column, 1), group(n_query, n_column, 0);
-    Numbers first = {0}, out;
+    Integers first = {0}, out;
     Index most = 0;
     for (Index i = 0; i < n_query; ++i) {
         Index number = 0, n_out = 0;
@@ -151,7 +149,7 @@ TEST(groups_are_collected) {
     for (Index n_query : {0, 1, 4})
         for (Index width : {0, 1, 2, 9}) {
             Padded<std::int32_t> counts(n_query, 2 * width + 1, 1), relevant(n_query, width, 2);
-            Numbers queries, n_group, offsets = {0};
+            Integers queries, n_group, offsets = {0};
             for (Index i = 0; i < n_query; ++i) {
                 queries.push_back(i), n_group.push_back(random.below(width + 1));
                 offsets.push_back(offsets.back() + n_group.back());
@@ -160,12 +158,12 @@ TEST(groups_are_collected) {
                 for (Index g = 0; g < width; ++g) relevant.set(i, g, static_cast<std::int32_t>(1 + random.below(2)));
             }
             const std::size_t n = at(offsets.back());
-            Numbers closer(n), closer_relevant(n), tied(n), tied_relevant(n);
-            Numbers starts;
+            Integers closer(n), closer_relevant(n), tied(n), tied_relevant(n);
+            Integers starts;
             for (std::int64_t offset : offsets) starts.push_back(15 * offset);
             std::vector<std::uint8_t> bytes(15 * n);
-            Numbers of_queries[4];
-            for (Numbers &counted : of_queries) counted.resize(at(n_query));
+            Integers of_queries[4];
+            for (Integers &counted : of_queries) counted.resize(at(n_query));
             const PackedGroups packed{starts, bytes, of_queries[0], of_queries[1], of_queries[2], of_queries[3], -1};
             collect_groups(queries, n_group, relevant.view(), {counts.view(), counts.view(), 2, 1}, packed);
             unpack_groups(packed, queries, {closer, closer_relevant, tied, tied_relevant});
@@ -182,49 +180,28 @@ TEST(groups_are_collected) {
         }
 }
 
-/// The groups of one row of items, by comparing all with all: larger keys are nearer.
-std::vector<Numbers> groups_of(const Numbers &keys, const Numbers &grades) {
-    std::vector<Numbers> out;
-    Numbers levels;
-    for (std::size_t j = 0; j < keys.size(); ++j)
-        if (grades[j] > 0) levels.push_back(keys[j]);
-    std::sort(levels.rbegin(), levels.rend());
-    levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
-    for (std::int64_t level : levels) {
-        Numbers group(4, 0);
-        for (std::size_t j = 0; j < keys.size(); ++j) {
-            if (grades[j] < 0 || keys[j] < level) continue;
-            const std::size_t position = keys[j] > level ? 0 : 2;
-            ++group[position], group[position + 1] += grades[j] > 0;
-        }
-        out.push_back(group);
-    }
-    return out;
-}
-
 TEST(scores_are_counted) {
     Random random(63);
     constexpr std::int64_t FAR[] = {std::numeric_limits<std::int64_t>::min(), -1, 0, 1,
                                     std::numeric_limits<std::int64_t>::max()};
-    const Numbers values = {1, 2};
+    const Integers values = {1, 2};
     for (Index n : {0, 1, 3})
         for (Index width : SIZES)
             for (bool far : {false, true}) {
                 Padded<std::int64_t> keys(n, width, 1), grades(n, width, 2);
-                std::vector<Numbers> wanted;
-                Numbers n_group(at(n)), n_ranked(at(n));
+                std::vector<Integers> wanted;
+                Integers n_group(at(n)), n_ranked(at(n));
                 for (Index i = 0; i < n; ++i) {
-                    Numbers of_row, graded;
+                    Integers of_row, graded;
                     for (Index j = 0; j < width; ++j) {
                         of_row.push_back(far ? FAR[random.below(5)] : random.below(width));
                         graded.push_back(random.below(4) - 1);
                         keys.set(i, j, of_row.back()), grades.set(i, j, graded.back());
                     }
-                    for (const Numbers &group : groups_of(of_row, graded)) wanted.push_back(group);
+                    for (const Integers &group : groups_of(of_row, graded)) wanted.push_back(group);
                 }
                 Padded<std::int64_t> groups(n * width, 4, 0), by_grade(n * width, 2, 0);
-                std::fill(groups.numbers.begin(), groups.numbers.end(), 0);
-                std::fill(by_grade.numbers.begin(), by_grade.numbers.end(), 0);
+                for (auto *matrix : {&groups, &by_grade}) matrix->fill([] { return 0; });
                 const Index result =
                     count_groups(keys.view(), grades.view(), values, {n_group, n_ranked, groups.view(), by_grade.view()});
                 CHECK(result == static_cast<Index>(wanted.size()));
@@ -240,7 +217,7 @@ TEST(small_groups_are_ranked) {
     for (Index n : {0, 1, 2, 5, 9, 17})
         for (int round = 0; round < 5; ++round) {
             Padded<double> scores(n, n, 1), bounds(n, n, 0);
-            Numbers columns, classes, n_group(at(n));
+            Integers columns, classes, n_group(at(n));
             for (Index i = 0; i < n; ++i) {
                 columns.push_back(i), classes.push_back(random.below(2));
                 for (Index j = 0; j < n; ++j) scores.set(i, j, static_cast<double>(random.below(5))), bounds.set(i, j, 0);
@@ -249,12 +226,12 @@ TEST(small_groups_are_ranked) {
             const Index result = rank_group(scores.view(), bounds.view(), columns, classes, n_group, arrays.view());
             Index g = 0;
             for (Index i = 0; i < n; ++i) {
-                Numbers keys, graded;
+                Integers keys, graded;
                 for (Index j = 0; j < n; ++j)
                     if (j != i)
                         keys.push_back(static_cast<std::int64_t>(scores.at(i, j))),
                             graded.push_back(classes[at(j)] == classes[at(i)]);
-                for (const Numbers &group : groups_of(keys, graded)) {
+                for (const Integers &group : groups_of(keys, graded)) {
                     for (Index k = 0; k < 4; ++k) CHECK(arrays.at(k, g) == group[at(k)]);
                     ++g;
                 }

@@ -97,8 +97,7 @@ bool equal_but_for_slot_0(const Padded<std::int32_t> &a, const Padded<std::int32
 
 Padded<std::int32_t> no_counts(Index n, Index width) {
     Padded<std::int32_t> counts(n, 2 * width + 1, 1);
-    for (Index i = 0; i < n; ++i)
-        for (Index slot = 0; slot <= 2 * width; ++slot) counts.set(i, slot, 0);
+    counts.fill([] { return 0; });
     return counts;
 }
 
@@ -109,14 +108,12 @@ std::vector<std::int32_t> weights(Index n, bool plain, Random &random) {
 }
 
 template <class T>
-void a_tile_is_counted(CountTile<T> count_tile, Index n, Index m, Index width, bool closed, Random &random) {
+void a_tile_is_counted(Index n, Index m, Index width, bool closed, Random &random) {
     RandomTables<T> tables(n, width, closed, random);
     Padded<T> tile(n, m, random.below(4));
     const Index far = random.below(3) == 0 ? 3 * width + 100 : 0;  // then most scores are below all edges
-    for (Index i = 0; i < n; ++i)
-        for (Index j = 0; j < m; ++j)
-            tile.set(i, j,
-                     static_cast<T>(0.25 * static_cast<double>(random.below(12 * width + 9) - 6 * width - 4 - 4 * far)));
+    tile.fill(
+        [&] { return static_cast<T>(0.25 * static_cast<double>(random.below(12 * width + 9) - 6 * width - 4 - 4 * far)); });
     if (n > 0 && m > 2) tile.set(0, 0, T(1e30)), tile.set(n - 1, 1, -T(1e30)), tile.set(0, 2, -T(0));
     const bool plain = random.below(2) == 0;
     const std::vector<std::int32_t> weight = weights(m, plain, random);
@@ -132,7 +129,8 @@ void a_tile_is_counted(CountTile<T> count_tile, Index n, Index m, Index width, b
     Padded<std::int32_t> counts = no_counts(n, width), wanted = no_counts(n, width);
     const Open open = count_one_by_one(tile, weight, out, tables, wanted);
     const Index n_open =
-        count_tile(tile.view(), {START, weight, plain, excluded.view()}, tables.view(), counts.view(), opened.view());
+        std::get<CountingLoops<T>>(counting_loops())
+            .count(tile.view(), {START, weight, plain, excluded.view()}, tables.view(), counts.view(), opened.view());
     CHECK(listed(opened, n_open) == open);
     CHECK(equal_but_for_slot_0(counts, wanted));
     CHECK(counts.padding_is_untouched() && tile.padding_is_untouched());
@@ -144,26 +142,24 @@ TEST(tiles_are_counted) {
         for (Index m : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 64, 65, 130})
             for (bool closed : {false, true})
                 for (Index n : {0, 1, 3}) {
-                    const CountingLoops &loops = counting_loops();
-                    a_tile_is_counted(loops.count_single, n, m, width, closed, random);
-                    a_tile_is_counted(loops.count_double, n, m, width, closed, random);
+                    a_tile_is_counted<float>(n, m, width, closed, random);
+                    a_tile_is_counted<double>(n, m, width, closed, random);
                 }
 }
 
 TEST(more_slots_than_codes) {
     Random random(22);
     for (bool closed : {false, true}) {
-        a_tile_is_counted(counting_loops().count_single, 2, 400, 17000, closed, random);
-        a_tile_is_counted(counting_loops().count_double, 2, 400, 17000, closed, random);
+        a_tile_is_counted<float>(2, 400, 17000, closed, random);
+        a_tile_is_counted<double>(2, 400, 17000, closed, random);
     }
 }
 
 template <class T>
-void is_transposed(void (*transpose)(Matrix<const T>, Matrix<T>), Index n, Index m, Random &random) {
+void is_transposed(Index n, Index m, Random &random) {
     Padded<T> tile(n, m, random.below(3)), out(m, n, random.below(3));
-    for (Index i = 0; i < n; ++i)
-        for (Index j = 0; j < m; ++j) tile.set(i, j, random.number<T>());
-    transpose(tile.view(), out.view());
+    tile.fill([&] { return random.number<T>(); });
+    std::get<CountingLoops<T>>(counting_loops()).transpose(tile.view(), out.view());
     bool transposed = true;
     for (Index i = 0; i < n; ++i)
         for (Index j = 0; j < m; ++j) transposed &= same(tile.at(i, j), out.at(j, i));
@@ -174,8 +170,8 @@ TEST(tiles_are_transposed) {
     Random random(22);
     for (Index n : {0, 1, 2, 3, 4, 8, 15, 16, 17, 33})
         for (Index m : {0, 1, 2, 3, 4, 8, 15, 16, 17, 33}) {
-            is_transposed<float>(counting_loops().transpose_single, n, m, random);
-            is_transposed<double>(counting_loops().transpose_double, n, m, random);
+            is_transposed<float>(n, m, random);
+            is_transposed<double>(n, m, random);
         }
 }
 
@@ -251,8 +247,7 @@ TEST(rows_of_the_same_pattern) {
             const Index words = (dim + 63) / 64;
             Padded<float> left(n, dim, 0), right(m, dim, 1);
             for (Padded<float> *rows : {&left, &right})
-                for (Index i = 0; i < rows->rows; ++i)
-                    for (Index k = 0; k < dim; ++k) rows->set(i, k, static_cast<float>(random.below(random.below(4) + 1)));
+                rows->fill([&] { return static_cast<float>(random.below(random.below(4) + 1)); });
             Padded<std::uint64_t> left_masks(n, LEVELS * words, 0), right_masks(m, LEVELS * words, 1);
             Padded<double> left_values(n, LEVELS, 0), right_values(m, LEVELS, 0);
             level_masks<float>(left.view(), left_masks.view(), left_values.view());
@@ -260,8 +255,8 @@ TEST(rows_of_the_same_pattern) {
             std::vector<std::int32_t> of_left(n), of_right(m), kind(m), result(n * n_group), weight(m, 2);
             for (auto *numbers : {&of_left, &of_right, &kind})
                 for (std::int32_t &number : *numbers) number = static_cast<std::int32_t>(random.below(3)) - 1;
-            const PlacedRows placed{left_masks.view(), right_masks.view(),   of_left, of_right, kind,
-                                    differences,       random.below(2) == 0, LEVELS};
+            const Patterns placed{left_masks.view(), right_masks.view(),   of_left, of_right, kind,
+                                  differences,       random.below(2) == 0, LEVELS};
             std::vector<std::int64_t> rows, columns;
             for (Index p = 0; p < n * n_group; ++p) rows.push_back(p / n_group), columns.push_back(random.below(m));
             Padded<std::uint16_t> match_counts(n * n_group, MATCH_COUNTS, 0);

@@ -15,16 +15,7 @@ constexpr Index DIMS[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 
 
 template <class T>
 void fill(Padded<T> &matrix, Random &random, bool hostile) {
-    for (Index i = 0; i < matrix.rows; ++i)
-        for (Index k = 0; k < matrix.columns; ++k)
-            matrix.set(i, k, hostile ? random.number<T>() : static_cast<T>(random.below(9) - 4));
-}
-
-template <class A, class B>
-double plain_sum(const Padded<A> &left, Index i, const Padded<B> &right, Index j) {
-    double sum = 0;
-    for (Index k = 0; k < left.columns; ++k) sum += static_cast<double>(left.at(i, k)) * static_cast<double>(right.at(j, k));
-    return sum;
+    matrix.fill([&] { return hostile ? random.number<T>() : static_cast<T>(random.below(9) - 4); });
 }
 
 template <class T>
@@ -32,11 +23,11 @@ void products_are_the_sums(Index n, Index m, Index dim, Index chunk, Random &ran
     const bool hostile = random.below(4) == 0;
     Padded<T> left(n, dim, random.below(4)), right(m, dim, random.below(4)), out(n, m, random.below(4));
     fill(left, random, hostile), fill(right, random, hostile);
-    product_of_matrices<T>(left.view(), right.view(), chunk, out.view());
+    product(packed<T>(left.view()), packed<T>(right.view()), chunk, out.view());
     CHECK(out.padding_is_untouched());
     bool right_sums = true;
     for (Index i = 0; i < n && !hostile; ++i)
-        for (Index j = 0; j < m; ++j) right_sums &= static_cast<double>(out.at(i, j)) == plain_sum(left, i, right, j);
+        for (Index j = 0; j < m; ++j) right_sums &= static_cast<double>(out.at(i, j)) == product_of_rows(left, i, right, j);
     CHECK(right_sums);
 }
 
@@ -57,18 +48,19 @@ TEST(products_of_matrices) {
 
 template <class T>
 void parts_of_a_product(Random &random) {
-    const Index width = product_loops().of<T>().width, dim = 19;
+    const auto &loops = std::get<ProductLoops<T>>(product_loops());
+    const Index width = loops.width, dim = 19;
     Padded<T> left(2 * width + 1, dim, 1), right(3 * width - 1, dim, 3);
     fill(left, random, false), fill(right, random, false);
     const Panels<T> rows = packed<T>(left.view()), columns = packed<T>(right.view());
     for (Index row = 0; row <= 2 * width; row += width)
         for (Index column = 0; column < 3 * width - 1; column += width) {
             Padded<T> out(left.rows - row, right.rows - column, 5);
-            product_loops().of<T>().multiply(rows, row, columns, column, 8, out.view());
+            loops.multiply(rows, row, columns, column, 8, out.view());
             bool right_sums = true;
             for (Index i = 0; i < out.rows; ++i)
                 for (Index j = 0; j < out.columns; ++j)
-                    right_sums &= static_cast<double>(out.at(i, j)) == plain_sum(left, row + i, right, column + j);
+                    right_sums &= static_cast<double>(out.at(i, j)) == product_of_rows(left, row + i, right, column + j);
             CHECK(right_sums);
             CHECK(out.padding_is_untouched());
         }
@@ -92,7 +84,7 @@ void single_pairs(Index dim, Random &random) {
         pair_sum<A, B>(PairSum::products, {left.view(), half, divide}, rows, {right.view(), twice, divide}, columns, out);
         take_rows<A, B>({left.view(), half, divide}, rows, taken.view());
         for (std::size_t p = 0; p < 5; ++p) {
-            const double sum = plain_sum(left, rows[p], right, columns[p]);
+            const double sum = product_of_rows(left, rows[p], right, columns[p]);
             CHECK(out[p] == sum);
             for (Index k = 0; k < dim; ++k)
                 CHECK(static_cast<double>(taken.at(static_cast<Index>(p), k)) ==
@@ -135,7 +127,7 @@ void one_row_after_the_other(Index n, Index dim, Random &random) {
     for (Index i = 0; i < n; ++i) {
         double sizes = 0;
         for (Index k = 0; k < dim; ++k) sizes += std::abs(static_cast<double>(rows.at(i, k)));
-        CHECK(sums.at(i, 0) == plain_sum(rows, i, rows, i) && sums.at(i, 1) == sizes);
+        CHECK(sums.at(i, 0) == product_of_rows(rows, i, rows, i) && sums.at(i, 1) == sizes);
     }
     CHECK(sums.padding_is_untouched());
 }
@@ -169,8 +161,7 @@ void tangents_are_orthogonal(Index n, Index dim, Random &random) {
     Padded<T> rows(n, dim, random.below(3));
     Padded<double> out(n, dim, random.below(3));
     std::vector<double> centre(at(dim), 1.0), size(at(n));
-    for (Index i = 0; i < n; ++i)
-        for (Index k = 0; k < dim; ++k) rows.set(i, k, static_cast<T>(1 + 0x1p-10 * static_cast<double>(random.below(9))));
+    rows.fill([&] { return static_cast<T>(1 + 0x1p-10 * static_cast<double>(random.below(9))); });
     tangents<T>(rows.view(), centre, out.view(), size);
     CHECK(out.padding_is_untouched());
     for (double length : size) CHECK(dim == 0 || (length >= 0 && length < 0.01));

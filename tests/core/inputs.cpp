@@ -39,7 +39,7 @@ TEST(random_lines_are_found) {
             const Index next = random.below(3);
             n_run += next != query;
             query = next;
-            documents.push_back("d" + std::to_string(random.below(1000)));
+            documents.push_back(std::string("d").append(std::to_string(random.below(1000))));
             numbers.push_back(std::to_string(random.number<double>()));
             text += std::string(static_cast<std::size_t>(query), 'q') + "x" + blank() + "0" + blank() + documents.back() +
                     blank() + "1" + blank() + numbers.back() + blank() + "tag" + (random.below(2) == 0 ? " of it" : "");
@@ -58,31 +58,32 @@ TEST(random_lines_are_found) {
 }
 
 TEST(numbers_are_correctly_rounded_or_left) {
-    for (const char *text : {"0",
-                             "-0",
-                             "1",
-                             "+1.5",
-                             ".5",
-                             "5.",
-                             "0.1",
-                             "123456789.0125",
-                             "9007199254740992",
-                             "1e22",
-                             "1.7e-5",
-                             "-3E+2",
-                             "9007199254740993",
-                             "1e23",
-                             "1e-23",
-                             "0.30000000000000000000001",
-                             "nan",
-                             "inf",
-                             "1e",
-                             "",
-                             "-",
-                             ".",
-                             "1_0",
-                             "0x1",
-                             "1e9999999999999999999999"}) {
+    constexpr const char *TEXTS[] = {"0",
+                                     "-0",
+                                     "1",
+                                     "+1.5",
+                                     ".5",
+                                     "5.",
+                                     "0.1",
+                                     "123456789.0125",
+                                     "9007199254740992",
+                                     "1e22",
+                                     "1.7e-5",
+                                     "-3E+2",
+                                     "9007199254740993",
+                                     "1e23",
+                                     "1e-23",
+                                     "0.30000000000000000000001",
+                                     "nan",
+                                     "inf",
+                                     "1e",
+                                     "",
+                                     "-",
+                                     ".",
+                                     "1_0",
+                                     "0x1",
+                                     "1e9999999999999999999999"};
+    for (const char *text : TEXTS) {
         const std::string line = std::string("q 0 d 1 ") + (*text == 0 ? "?" : text) + " t";
         const double got = find(line, RUN, 1).numbers[0];
         CHECK(got != got || same(got, std::strtod(text, nullptr)));

@@ -36,22 +36,10 @@ Padded<T> rows_of(Index n, Index dim, Random &random) {
     return rows;
 }
 
-template <class T>
-double product(const Padded<T> &left, Index i, const Padded<T> &right, Index j) {
-    double sum = 0;
-    for (Index k = 0; k < left.columns; ++k) sum += static_cast<double>(left.at(i, k)) * right.at(j, k);
-    return sum;
-}
-
-template <class T>
-double length(const Padded<T> &rows, Index i) {
-    return std::sqrt(product(rows, i, rows, i));
-}
-
 /// The error of a product of int8 at most, for rows of more than 50 dimensions.
 template <class T>
 double coarse(const Padded<T> &left, Index i, const Padded<T> &right, Index j) {
-    const double a = length(left, i), b = length(right, j);
+    const double a = std::sqrt(product_of_rows(left, i, left, i)), b = std::sqrt(product_of_rows(right, j, right, j));
     const bool rounded = std::min(a, b) > 1e-10 && std::max(a, b) < 1e15;  // else all of a row is rest
     return a * b * (rounded ? 0.02 * std::sqrt(static_cast<double>(left.columns)) : 2.0) + 1e-20;
 }
@@ -67,11 +55,11 @@ void reaching_is_found(Index n, Index m, Index dim, bool both, Random &random) {
     const auto below = [](double x) { return std::nextafter(static_cast<float>(x - std::fabs(x) * 1e-6), -INFINITY); };
     for (Index i = 0; i < n && m > 0; ++i) {
         const Index j = random.below(m);
-        row_limit[at(i)] = below(product(left, i, right, j) - column_offset[at(j)]);
+        row_limit[at(i)] = below(product_of_rows(left, i, right, j) - column_offset[at(j)]);
     }
     for (Index j = 0; j < m && both && n > 0; ++j) {
         const Index i = random.below(n);
-        column_limit[at(j)] = below(product(left, i, right, j) - row_offset[at(i)]);
+        column_limit[at(j)] = below(product_of_rows(left, i, right, j) - row_offset[at(i)]);
     }
     Reaching result{2 * at(n * m)};
     int8_loops().reaching({a, 0, {row_limit, row_offset}}, {b, 0, {column_limit, column_offset}}, result);
@@ -83,7 +71,7 @@ void reaching_is_found(Index n, Index m, Index dim, bool both, Random &random) {
     };
     for (std::int32_t i = 0; i < n; ++i)
         for (std::int32_t j = 0; j < m; ++j) {
-            const double score = product(left, i, right, j), off = coarse(left, i, right, j);
+            const double score = product_of_rows(left, i, right, j), off = coarse(left, i, right, j);
             look(score - column_offset[at(j)], row_limit[at(i)], of_row.contains({i, j}), off);
             if (both) look(score - row_offset[at(i)], column_limit[at(j)], of_column.contains({i, j}), off);
         }
@@ -105,11 +93,10 @@ TEST(rows_above_a_limit) {
 TEST(distant_rows_are_below_the_limits) {
     Random random(2);
     Padded<float> rows(60, 200, 0);
-    for (Index i = 0; i < 60; ++i)
-        for (Index k = 0; k < 200; ++k) rows.set(i, k, static_cast<float>(random.below(3) - 1));
+    rows.fill([&] { return static_cast<float>(random.below(3) - 1); });
     const Int8Rows rounded = rounded_rows<float>(rows.view());
     std::vector<float> most(60), zeros(60);
-    for (Index i = 0; i < 60; ++i) most[at(i)] = static_cast<float>(0.9 * product(rows, i, rows, i));
+    for (Index i = 0; i < 60; ++i) most[at(i)] = static_cast<float>(0.9 * product_of_rows(rows, i, rows, i));
     Reaching result{3600};
     int8_loops().reaching({rounded, 0, {most, zeros}}, {rounded, 0, {most, zeros}}, result);
     Places itself;

@@ -187,23 +187,12 @@ std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
 
 /// The same by comparing all with all.
 std::vector<Numbers64> groups_of(const Data &data, Index query) {
-    Numbers64 keys, levels;
-    std::vector<bool> relevant;
+    Numbers64 keys, relevant;
     for (Index j = 0; j < data.n(); ++j) {
         if (j == query || data.junk[at(query * data.n() + j)]) continue;
         keys.push_back(data.key(query, j)), relevant.push_back(data.classes[at(j)] == data.classes[at(query)]);
-        if (relevant.back()) levels.push_back(keys.back());
     }
-    std::sort(levels.rbegin(), levels.rend());
-    levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
-    std::vector<Numbers64> groups;
-    for (std::int64_t level : levels) {
-        Numbers64 group(4, 0);
-        for (std::size_t j = 0; j < keys.size(); ++j)
-            if (keys[j] >= level) ++group[keys[j] > level ? 0 : 2], group[keys[j] > level ? 1 : 3] += relevant[j];
-        groups.push_back(group);
-    }
-    return groups;
+    return tests::groups_of(keys, relevant);
 }
 
 void is_counted(const Data &data) {

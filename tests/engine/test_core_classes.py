@@ -18,12 +18,12 @@ CUTS = {"low": POINTS, "high": POINTS, "per_interval": 2, "sharp": False}
 
 
 def of_scores(**others):
-    level = _core.Level(wide=True, wide_rows=True, exact=True, chunk=128, errors=_core.ScoreErrors())
+    level = _core.ScoreLevel(wide=True, wide_rows=True, exact=True, chunk=128, errors=_core.ScoreErrors())
     given = {"form": "product", "query": SCALED, "item": SCALED, "offset": np.empty(0), "squares": np.empty(0)}
     return {**given, "item_of_column": np.arange(3), "bound_by_terms": False, "bands": [], "levels": [level], **others}
 
 
-@pytest.mark.parametrize(("kind", "fields"), [("Scores", of_scores), ("Cuts", CUTS.copy)])
+@pytest.mark.parametrize(("kind", "fields"), [("Scores", of_scores), ("CutBounds", CUTS.copy)])
 def test_a_field_that_is_unknown_or_missing_is_an_error(kind, fields):
     make, fields = getattr(_core, kind), fields()
     make(**fields)

@@ -17,14 +17,14 @@ namespace deadheat {
 constexpr Index MATCH_COUNTS = LEVELS * LEVELS;
 constexpr std::int32_t DISJOINT = std::numeric_limits<std::int32_t>::min();  // the kind of rows that have no place in common
 
-/// Rows of queries and columns, by the places of their numbers.
-struct PlacedRows {
-    Matrix<const std::uint64_t> left, right;                 // masks, see distances/rows.h
-    Span<const std::int32_t> table_of_left, table_of_right;  // the same for rows of the same numbers; −1 for more than a few
-    Span<const std::int32_t> kind;  // of each column: the same for the same numbers, each as often; −1 for more than a few
-    bool differences;               // whether a distance depends on the differences of numbers alone
-    bool zeros;                     // whether rows without a common place have one score
-    Index levels;                   // different numbers that a row has at most
+/// Rows of queries and of items, by the places of their numbers.
+struct Patterns {
+    Matrix<const std::uint64_t> query, item;           // masks, see distances/rows.h
+    Span<const std::int32_t> query_table, item_table;  // the same for rows of the same numbers; −1 for more than a few
+    Span<const std::int32_t> item_kind;  // the same for the same numbers, each as often; −1 for more than a few
+    bool differences;                    // whether a distance depends on the differences of numbers alone
+    bool zeros;                          // whether rows without a common place have one score
+    Index levels;                        // different numbers that a row has at most
 };
 
 /// The match counts of the rows of queries and of their groups.
@@ -34,13 +34,13 @@ struct GroupMatches {
 };
 
 struct PatternLoops {
-    /// out[p] = how row rows[p] and column columns[p] meet, and kind[p] of what kind that is: equal, they are equally far;
-    /// −1 for what decides nothing.
-    void (*count_matches)(const PlacedRows &placed, Int64s rows, Int64s columns, Matrix<std::uint16_t> out,
+    /// out[p] = the match counts of query rows[p] and item columns[p], and kind[p] their kind: of one kind and equal, they
+    /// are equally far; −1 for what decides nothing.
+    void (*count_matches)(const Patterns &placed, Int64s rows, Int64s columns, Matrix<std::uint16_t> out,
                           Span<std::int32_t> kind);
     /// Count the undecided items that are as far as the group of their slot; the others are left in `opened`,
     /// and in `scores` unless it is empty. Returns how many.
-    Index (*count_same_pattern)(Matrix<std::int32_t> opened, Span<double> scores, const PlacedRows &placed,
+    Index (*count_same_pattern)(Matrix<std::int32_t> opened, Span<double> scores, const Patterns &placed,
                                 const GroupMatches &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts);
 };
 

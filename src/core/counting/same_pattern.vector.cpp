@@ -34,18 +34,18 @@ void forget_sides(const int (&met)[LEVELS][LEVELS], const std::uint64_t *left, c
 }
 
 /// Of what kind the match counts of a row and a column is; NOTHING where it decides nothing.
-std::int32_t kind_of_matches(const PlacedRows &placed, Index row, Index column) {
-    const std::int32_t table = placed.table_of_left[static_cast<std::size_t>(row)];
-    const std::int32_t kind = placed.kind[static_cast<std::size_t>(column)];
+std::int32_t kind_of_matches(const Patterns &placed, Index row, Index column) {
+    const std::int32_t table = placed.query_table[static_cast<std::size_t>(row)];
+    const std::int32_t kind = placed.item_kind[static_cast<std::size_t>(column)];
     if (table < 0 || kind < 0) return NOTHING;
-    const bool one_table = placed.differences && table == placed.table_of_right[static_cast<std::size_t>(column)];
+    const bool one_table = placed.differences && table == placed.item_table[static_cast<std::size_t>(column)];
     return one_table ? NOTHING - 1 - table : kind;
 }
 
 /// Count the matches of a row and a column of some kind; `out` begins as zeros.
-void meet(const PlacedRows &placed, Index row, Index column, std::int32_t kind, std::uint16_t *out) {
-    const Index words = placed.left.columns / LEVELS, levels = placed.levels;
-    const std::uint64_t *left = placed.left.row(row), *right = placed.right.row(column);
+void meet(const Patterns &placed, Index row, Index column, std::int32_t kind, std::uint16_t *out) {
+    const Index words = placed.query.columns / LEVELS, levels = placed.levels;
+    const std::uint64_t *left = placed.query.row(row), *right = placed.item.row(column);
     int met[LEVELS][LEVELS];
     for (Index a = 0; a < levels; ++a)
         for (Index b = 0; b < levels; ++b) met[a][b] = common_ones(left + a * words, right + b * words, words);
@@ -75,9 +75,8 @@ private:
     std::vector<std::uint64_t> bits_;
 };
 
-void count_matches(const PlacedRows &placed, Int64s rows, Int64s columns, Matrix<std::uint16_t> out,
-                   Span<std::int32_t> kind) {
-    Supports of_rows(placed.left, placed.levels), of_columns(placed.right, placed.levels);
+void count_matches(const Patterns &placed, Int64s rows, Int64s columns, Matrix<std::uint16_t> out, Span<std::int32_t> kind) {
+    Supports of_rows(placed.query, placed.levels), of_columns(placed.item, placed.levels);
     for (std::size_t p = 0; p < rows.size(); ++p) {
         std::uint16_t *counts = out.row(static_cast<Index>(p));
         std::fill_n(counts, MATCH_COUNTS, 0);
@@ -87,9 +86,9 @@ void count_matches(const PlacedRows &placed, Int64s rows, Int64s columns, Matrix
     }
 }
 
-Index count_same_pattern(Matrix<std::int32_t> opened, Span<double> scores, const PlacedRows &placed,
+Index count_same_pattern(Matrix<std::int32_t> opened, Span<double> scores, const Patterns &placed,
                          const GroupMatches &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts) {
-    Supports of_rows(placed.left, placed.levels), of_columns(placed.right, placed.levels);
+    Supports of_rows(placed.query, placed.levels), of_columns(placed.item, placed.levels);
     Index n_left = 0;
     for (Index p = 0; p < opened.columns; ++p) {
         const std::int32_t row = opened(0, p), position = opened(1, p), slot = opened(2, p);

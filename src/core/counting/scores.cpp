@@ -13,7 +13,7 @@ enum { CLOSER, CLOSER_RELEVANT, TIED, TIED_RELEVANT };
 constexpr std::uint64_t FEWEST_BINS = 1 << 10, MOST_BINS = 1 << 15;
 
 /// The distinct keys of the relevant items of one row, and bins to find a key's place among them.
-class Levels {
+class RelevantKeys {
 public:
     std::vector<std::int64_t> keys;  // ascending
 
@@ -63,8 +63,8 @@ private:
 /// Count the items of a row into the groups of its levels, nearest first; returns how many are ranked.
 ///
 /// `CLOSER` gets what is closer than a group, and not than the next nearer one.
-std::int64_t count_row(const Levels &levels, Int64s keys, Int64s grades, Int64s grade_values, Matrix<std::int64_t> groups,
-                       Matrix<std::int64_t> by_grade) {
+std::int64_t count_row(const RelevantKeys &levels, Int64s keys, Int64s grades, Int64s grade_values,
+                       Matrix<std::int64_t> groups, Matrix<std::int64_t> by_grade) {
     const auto n_level = static_cast<Index>(levels.keys.size());
     std::int64_t ranked = 0;
     for (std::size_t j = 0; j < keys.size(); ++j) {
@@ -91,7 +91,7 @@ std::int64_t count_row(const Levels &levels, Int64s keys, Int64s grades, Int64s 
 Index count_groups(Matrix<const std::int64_t> keys, Matrix<const std::int64_t> grades, Int64s grade_values,
                    const KeyedGroups &out) {
     const auto &[n_group, n_ranked, groups, by_grade] = out;
-    Levels levels;
+    RelevantKeys levels;
     Index filled = 0;
     for (Index i = 0; i < keys.rows; ++i) {
         levels.fill(keys[i], grades[i]);

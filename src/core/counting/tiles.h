@@ -31,23 +31,19 @@ struct RowTables {
     Matrix<const std::uint16_t> codes;
 };
 
-/// Add the weight of every column that is not excluded to the slot of its score.
-///
-/// Undecided items, those in odd slots unless these are closed, are not counted but listed in `opened`, three rows: the row
-/// and the place in the tile, and the slot. Returns how many there are. What is counted in slot 0 means nothing. Scores
-/// that are left out become −infinity.
 template <class T>
-using CountTile = Index (*)(Matrix<T> tile, TileColumns columns, RowTables<T> tables, Matrix<std::int32_t> counts,
-                            Matrix<std::int32_t> opened);
-
 struct CountingLoops {
-    CountTile<float> count_single;
-    CountTile<double> count_double;
+    /// Add the weight of every column that is not excluded to the slot of its score.
+    ///
+    /// Undecided items, those in odd slots unless these are closed, are not counted but listed in `opened`, three rows: the
+    /// row and the place in the tile, and the slot. Returns how many there are. What is counted in slot 0 means nothing.
+    /// Scores that are left out become −infinity.
+    Index (*count)(Matrix<T> tile, TileColumns columns, RowTables<T> tables, Matrix<std::int32_t> counts,
+                   Matrix<std::int32_t> opened);
     /// out = tileᵀ
-    void (*transpose_single)(Matrix<const float> tile, Matrix<float> out);
-    void (*transpose_double)(Matrix<const double> tile, Matrix<double> out);
+    void (*transpose)(Matrix<const T> tile, Matrix<T> out);
 };
 
-DEADHEAT_DECLARE_LOOPS(CountingLoops, counting_loops)
+DEADHEAT_DECLARE_LOOPS(BothTypes<CountingLoops>, counting_loops)
 
 }  // namespace deadheat

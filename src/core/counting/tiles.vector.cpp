@@ -359,11 +359,7 @@ void transpose(Matrix<const T> tile, Matrix<T> out) {
 
 }  // namespace
 
-extern const CountingLoops counting_loops = {
-    count_tile<float>,
-    count_tile<double>,
-    transpose<float>,
-    transpose<double>,
-};
+extern const BothTypes<CountingLoops> counting_loops = {{count_tile<float>, transpose<float>},
+                                                        {count_tile<double>, transpose<double>}};
 
 }  // namespace deadheat::DEADHEAT_TARGET

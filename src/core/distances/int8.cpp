@@ -16,13 +16,6 @@ float up(double x) {
     return near < x ? std::nextafter(near, std::numeric_limits<float>::infinity()) : near;
 }
 
-void round_row(Span<const float> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest) {
-    int8_loops().round_single(row, unit, out, sum, rest);
-}
-void round_row(Span<const double> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest) {
-    int8_loops().round_double(row, unit, out, sum, rest);
-}
-
 }  // namespace
 
 template <class T>
@@ -30,6 +23,7 @@ Int8Rows rounded_rows(Matrix<const T> rows) {
     const Index quads = (rows.columns + 3) / 4;
     Buffer<float> memory(at(rows.rows * quads));
     std::fill_n(memory.data(), rows.rows * quads, 0.0F);
+    const RoundRow<T> round_row = std::get<RoundRow<T>>(int8_loops().round_row);
     const std::size_t n = at(rows.rows);
     std::vector<std::int32_t> sum(n);
     std::vector<float> unit(n), size(n), whole(n), rest(n);

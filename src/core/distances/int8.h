@@ -46,10 +46,12 @@ struct Reaching {
     bool all = true;  // whether that many were not reached
 };
 
+/// Write the integers of a row in steps of `unit`, their sum, and the sum of the squares of what they leave.
+template <class T>
+using RoundRow = void (*)(Span<const T> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest);
+
 struct Int8Loops {
-    /// The integers of a row in steps of `unit`, their sum, and the sum of the tiles of what they leave.
-    void (*round_single)(Span<const float> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest);
-    void (*round_double)(Span<const double> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest);
+    BothTypes<RoundRow> round_row;
     /// Append what reaches a limit in a tile; no limits of columns: of rows alone.
     void (*reaching)(const Int8View &left, const Int8View &right, Reaching &result);
     /// Return whether the processor multiplies bytes fast enough for this to pay.

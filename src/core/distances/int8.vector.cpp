@@ -130,6 +130,6 @@ bool fast() {
 
 }  // namespace
 
-extern const Int8Loops int8_loops = {round_row<float>, round_row<double>, reaching, fast};
+extern const Int8Loops int8_loops = {{round_row<float>, round_row<double>}, reaching, fast};
 
 }  // namespace deadheat::DEADHEAT_TARGET

@@ -12,7 +12,7 @@ Panels<T>::Panels(Index rows, Index dim, Index width)
 
 template <class T>
 Panels<T> packed(Matrix<const T> rows) {
-    const ProductLoopsOf<T> &loops = product_loops().of<T>();
+    const auto &loops = std::get<ProductLoops<T>>(product_loops());
     Panels<T> panels(rows.rows, rows.columns, loops.width);
     loops.pack(rows, panels);
     return panels;
@@ -21,7 +21,7 @@ Panels<T> packed(Matrix<const T> rows) {
 template <class T>
 void multiply(const Panels<T> &left, Index row, const Panels<T> &right, Index column, Index chunk, Matrix<T> out) {
     const FlushingMode mode;
-    product_loops().of<T>().multiply(left, row, right, column, chunk, out);
+    std::get<ProductLoops<T>>(product_loops()).multiply(left, row, right, column, chunk, out);
 }
 
 template <class T>
@@ -29,15 +29,6 @@ void product(const Panels<T> &left, const Panels<T> &right, Index chunk, Matrix<
     if (left.dim() < 1 || left.dim() != right.dim() || left.rows() != out.rows || right.rows() != out.columns || chunk < 1)
         throw std::invalid_argument("rows, chunk and product must fit each other");
     multiply(left, 0, right, 0, chunk, out);
-}
-
-template <class T>
-void product_of_matrices(Matrix<const T> left, Matrix<const T> right, Index chunk, Matrix<T> out) {
-    const Panels<T> columns = packed(right);
-    if (left.data == right.data && left.rows == right.rows && left.stride == right.stride)
-        product(columns, columns, chunk, out);
-    else
-        product(packed(left), columns, chunk, out);
 }
 
 template class Panels<float>;
@@ -48,7 +39,5 @@ template void multiply(const Panels<float> &, Index, const Panels<float> &, Inde
 template void multiply(const Panels<double> &, Index, const Panels<double> &, Index, Index, Matrix<double>);
 template void product(const Panels<float> &, const Panels<float> &, Index, Matrix<float>);
 template void product(const Panels<double> &, const Panels<double> &, Index, Matrix<double>);
-template void product_of_matrices(Matrix<const float>, Matrix<const float>, Index, Matrix<float>);
-template void product_of_matrices(Matrix<const double>, Matrix<const double>, Index, Matrix<double>);
 
 }  // namespace deadheat

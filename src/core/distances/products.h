@@ -47,7 +47,7 @@ private:
 };
 
 template <class T>
-struct ProductLoopsOf {
+struct ProductLoops {
     /// Rows in a panel.
     Index width;
     /// Fills the panels with as many rows as they are for.
@@ -56,25 +56,7 @@ struct ProductLoopsOf {
     void (*multiply)(const Panels<T> &left, Index row, const Panels<T> &right, Index column, Index chunk, Matrix<T> out);
 };
 
-struct ProductLoops {
-    ProductLoopsOf<float> of_float;
-    ProductLoopsOf<double> of_double;
-
-    template <class T>
-    const ProductLoopsOf<T> &of() const;
-};
-
-template <>
-inline const ProductLoopsOf<float> &ProductLoops::of<float>() const {
-    return of_float;
-}
-
-template <>
-inline const ProductLoopsOf<double> &ProductLoops::of<double>() const {
-    return of_double;
-}
-
-DEADHEAT_DECLARE_LOOPS(ProductLoops, product_loops)
+DEADHEAT_DECLARE_LOOPS(BothTypes<ProductLoops>, product_loops)
 
 /// Run `multiply` of the loops with subnormal numbers counted as zero.
 template <class T>
@@ -87,9 +69,5 @@ Panels<T> packed(Matrix<const T> rows);
 /// out = left · rightᵀ
 template <class T>
 void product(const Panels<T> &left, const Panels<T> &right, Index chunk, Matrix<T> out);
-
-/// The same of rows that are packed for this one product.
-template <class T>
-void product_of_matrices(Matrix<const T> left, Matrix<const T> right, Index chunk, Matrix<T> out);
 
 }  // namespace deadheat

@@ -121,7 +121,7 @@ void pack(Matrix<const T> rows, Panels<T> &panels) {
 
 }  // namespace
 
-extern const ProductLoops product_loops = {{WIDTH<float>, pack<float>, multiply<float>},
-                                           {WIDTH<double>, pack<double>, multiply<double>}};
+extern const BothTypes<ProductLoops> product_loops = {{WIDTH<float>, pack<float>, multiply<float>},
+                                                      {WIDTH<double>, pack<double>, multiply<double>}};
 
 }  // namespace deadheat::DEADHEAT_TARGET

@@ -8,50 +8,23 @@
 #include <numeric>
 
 #include "bounds.h"
+#include "exact/sums.h"
 
 namespace deadheat {
 
 namespace {
 
-__extension__ typedef unsigned __int128 Wide;
-
-/// The size of a number as an integer below 2^53, times 2^exponent.
-struct Parts {
-    std::uint64_t whole;
-    int exponent;
-};
-
-Parts parts(double value) {
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    const int exponent = static_cast<int>(bits >> 52 & 0x7FF);
-    const std::uint64_t whole = bits & 0xFFFFFFFFFFFFF;
-    if (exponent == 0) return {whole, -1074};
-    return {whole | std::uint64_t{1} << 52, exponent - 1075};
-}
-
-/// The size of a product that is not zero: an integer of 128 bits, the highest of them set, times 2^exponent.
-struct Size {
-    Wide whole;
-    int exponent;
-    bool operator==(const Size &) const = default;
-};
-
-Size size_of_product(double a, double b) {
-    const Parts x = parts(a), y = parts(b);
-    const Wide product = static_cast<Wide>(x.whole) * y.whole;
-    const auto high = static_cast<std::uint64_t>(product >> 64), low = static_cast<std::uint64_t>(product);
-    const int zeros = high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(low);
-    return {product << zeros, x.exponent + y.exponent - zeros};
-}
-
-/// Return whether a·b = c·d, for b and d above 0.
+/// Return whether a·b = c·d.
 bool equal_products(float a, float b, float c, float d) {
     return static_cast<double>(a) * b == static_cast<double>(c) * d;  // products of two floats are exact in float64
 }
 
 bool equal_products(double a, double b, double c, double d) {
-    if (a == 0 || c == 0) return a == c;
-    return std::signbit(a) == std::signbit(c) && size_of_product(a, b) == size_of_product(c, d);
+    const Parts x(a), y(b), z(c), w(d);
+    SignedTwoLimbs low = SignedTwoLimbs{x.whole} * y.whole, high = SignedTwoLimbs{z.whole} * w.whole;  // below 2^107
+    const int steps = x.position + y.position - z.position - w.position, shift = std::abs(steps);
+    if (steps < 0) std::swap(low, high);
+    return shift < 127 ? high >> shift == low && low << shift == high : low == 0 && high == 0;
 }
 
 /// The size of the first number that is not zero, or 1 where all are.
@@ -75,10 +48,11 @@ public:
     void add(double value) {
         if (value == 0) return;
         largest_ = std::max(largest_, std::abs(value));
-        const Parts number = parts(value);
-        const int zeros = std::countr_zero(number.whole);
-        place_ = odd_ == 0 ? number.exponent + zeros : std::min(place_, number.exponent + zeros);
-        if (odd_ != 1) odd_ = std::gcd(number.whole >> zeros, odd_);
+        const Parts number(value);
+        const auto size = static_cast<std::uint64_t>(std::abs(number.whole));
+        const int zeros = std::countr_zero(size), lowest = number.position - 1074 + zeros;
+        place_ = odd_ == 0 ? lowest : std::min(place_, lowest);
+        if (odd_ != 1) odd_ = std::gcd(size >> zeros, odd_);
     }
     double unit() const { return odd_ == 0 ? 1.0 : std::ldexp(static_cast<double>(odd_), place_); }
     double largest() const { return largest_ / unit(); }

@@ -120,12 +120,16 @@ void take_rows(const ScaledRows<A> &rows, Int64s index, Matrix<B> out) {
 constexpr std::size_t AHEAD = 4;  // pairs whose rows are asked for ahead, so that they are in cache in time;
 constexpr Index ASKED = 1 << 10;  // so many bytes of a row, after which the rest follows by itself
 
-/// Ask for a row.
-template <class T>
-void ask_for(const T *row, Index dim) {
-    const char *bytes = reinterpret_cast<const char *>(row);
-    for (Index byte = 0; byte < std::min(dim * static_cast<Index>(sizeof(T)), ASKED); byte += 64)
-        __builtin_prefetch(bytes + byte);
+/// Ask for the rows of a later pair than number p.
+template <class A, class B>
+void ask_ahead(const ScaledRows<A> &left, Int64s rows, const ScaledRows<B> &right, Int64s columns, std::size_t p) {
+    if (p + AHEAD >= rows.size()) return;
+    const auto ask_for = [&]<class T>(const T *row) {
+        const char *bytes = reinterpret_cast<const char *>(row);
+        for (Index byte = 0; byte < std::min(left.raw.columns * static_cast<Index>(sizeof(T)), ASKED); byte += 64)
+            __builtin_prefetch(bytes + byte);
+    };
+    ask_for(left.raw.row(rows[p + AHEAD])), ask_for(right.raw.row(columns[p + AHEAD]));
 }
 
 /// The sums of all pairs, of terms of the numbers of two rows as they are multiplied.
@@ -134,6 +138,7 @@ void sums_of_pairs(const ScaledRows<A> &left, Int64s rows, const ScaledRows<B> &
                    Term term) {
     const bool divide_left = left.divide, divide_right = right.divide;
     for (std::size_t p = 0; p < out.size(); ++p) {
+        ask_ahead(left, rows, right, columns, p);
         const double by_a = left.factor[rows[p]], by_b = right.factor[columns[p]];
         out[p] = sum_of(left.raw.row(rows[p]), right.raw.row(columns[p]), left.raw.columns,
                         [=](Vector<double> x, Vector<double> y) {
@@ -145,22 +150,12 @@ void sums_of_pairs(const ScaledRows<A> &left, Int64s rows, const ScaledRows<B> &
 template <class A, class B>
 void pair_dots(const ScaledRows<A> &left, Int64s rows, const ScaledRows<B> &right, Int64s columns, Span<double> out) {
     constexpr bool narrow = std::is_same_v<A, float> && std::is_same_v<B, float>;  // whose products cannot overflow
-    const bool divide_left = left.divide, divide_right = right.divide;
+    if (!narrow || left.divide || right.divide)
+        return sums_of_pairs(left, rows, right, columns, out, [](Vector<double> x, Vector<double> y) { return x * y; });
     for (std::size_t p = 0; p < out.size(); ++p) {
-        if (p + AHEAD < out.size()) {
-            ask_for(left.raw.row(rows[p + AHEAD]), left.raw.columns);
-            ask_for(right.raw.row(columns[p + AHEAD]), left.raw.columns);
-        }
-        const A *a = left.raw.row(rows[p]);
-        const B *b = right.raw.row(columns[p]);
-        const double by_a = left.factor[rows[p]], by_b = right.factor[columns[p]];
-        if (narrow && !divide_left && !divide_right) {
-            out[p] = product_of_rows(a, b, left.raw.columns) * by_a * by_b;
-            continue;
-        }
-        out[p] = sum_of(a, b, left.raw.columns, [=](Vector<double> x, Vector<double> y) {
-            return (divide_left ? x / by_a : x * by_a) * (divide_right ? y / by_b : y * by_b);
-        });
+        ask_ahead(left, rows, right, columns, p);
+        const double product = product_of_rows(left.raw.row(rows[p]), right.raw.row(columns[p]), left.raw.columns);
+        out[p] = product * left.factor[rows[p]] * right.factor[columns[p]];
     }
 }
 

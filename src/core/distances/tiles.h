@@ -8,13 +8,16 @@
 
 namespace deadheat {
 
-struct TileLoops {
+template <class T>
+struct SumLoops {
     /// out[i, j] = −Σ |left[i, k] − right[j, k]|, added up in the order of k: the same number however a tile is cut.
-    void (*cityblock_single)(Matrix<const float> left, Matrix<const float> right, Matrix<float> out);
-    void (*cityblock_double)(Matrix<const double> left, Matrix<const double> right, Matrix<double> out);
+    void (*cityblock)(Matrix<const T> left, Matrix<const T> right, Matrix<T> out);
     /// out[i, j] = Σ min(left[i, k], right[j, k]), in the same way.
-    void (*overlaps_single)(Matrix<const float> left, Matrix<const float> right, Matrix<float> out);
-    void (*overlaps_double)(Matrix<const double> left, Matrix<const double> right, Matrix<double> out);
+    void (*overlaps)(Matrix<const T> left, Matrix<const T> right, Matrix<T> out);
+};
+
+struct TileLoops {
+    BothTypes<SumLoops> sums;
     /// out[i, j] = −(number of bits in which left[i] and right[j] differ).
     void (*hamming)(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, Matrix<float> out);
     /// out[i, j] = a·|a| / squares[j] for the product a = products[i, j]: cosine up to the query, sign kept.

@@ -1,13 +1,12 @@
-// City block tiles, overlaps, and squares of cosines, at the speed of the vector units.
+// City block and Hamming tiles, overlaps, and squares of cosines, at the speed of the vector units.
 #include "distances/tiles.h"
 
 #include <cmath>
 
 #include "distances/strips.h"
+#include "support/ones.h"
 
 namespace deadheat::DEADHEAT_TARGET {
-
-void hamming(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, Matrix<float> out);  // hamming.vector.cpp
 
 namespace {
 
@@ -45,6 +44,41 @@ void overlaps(Matrix<const T> left, Matrix<const T> right, Matrix<T> out) {
     sums(left, right, out, [](Vector<T> &sum, Vector<T> a, Vector<T> b) { sum += a < b ? a : b; });
 }
 
+static_assert(VECTORS == 2, "even and odd columns");
+
+/// The Hamming scores of four rows and a whole strip of `width` words a code, which are counted in registers, code by code
+/// in 64-bit lanes. Of a strip's columns, those of even number lie in the first vector and those of odd number in the
+/// second, so that the counts of both, shifted into one another, are 32-bit integers in the order of the columns.
+template <class Counts>
+void differing(const std::uint64_t *const rows[ROWS], const std::uint64_t *strip, Index width, float *const out[ROWS]) {
+    Words totals[ROWS][VECTORS] = {};
+    for (Index begin = 0; begin < width; begin += Counts::MOST) {
+        Words counts[ROWS][VECTORS] = {};
+        for (Index k = begin; k < std::min(begin + Counts::MOST, width); ++k) {
+            Words columns[VECTORS];
+            for (int v = 0; v < VECTORS; ++v) columns[v] = load(strip + (k * VECTORS + v) * LANES<std::uint64_t>);
+            for (int r = 0; r < ROWS; ++r)
+                for (int v = 0; v < VECTORS; ++v) counts[r][v] += Counts::ones(columns[v] ^ rows[r][k]);
+        }
+        for (int r = 0; r < ROWS; ++r)
+            for (int v = 0; v < VECTORS; ++v) totals[r][v] += Counts::total(counts[r][v]);
+    }
+    for (int r = 0; r < ROWS; ++r) {
+        const Words both = totals[r][0] | (totals[r][1] << 32);
+        store<float>(__builtin_convertvector(-(Vector<std::int32_t>)both, Vector<float>), out[r]);
+    }
+}
+
+void hamming(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, Matrix<float> out) {
+    const auto even_first = [](Index c) { return c / 2 + c % 2 * LANES<std::uint64_t>; };
+    counting_ones([&]<class Counts>(Counts) {
+        by_strips(left, right, out, even_first,
+                  [&](const std::uint64_t *const rows[ROWS], const std::uint64_t *strip, float *const scores[ROWS]) {
+                      differing<Counts>(rows, strip, left.columns, scores);
+                  });
+    });
+}
+
 void signed_squares(Matrix<const double> products, Span<const double> squares, Matrix<double> out) {
     for (Index i = 0; i < products.rows; ++i)
         for (Index j = 0; j < products.columns; ++j) {
@@ -55,7 +89,7 @@ void signed_squares(Matrix<const double> products, Span<const double> squares, M
 
 }  // namespace
 
-extern const TileLoops tile_loops = {cityblock<float>, cityblock<double>, overlaps<float>,
-                                     overlaps<double>, hamming,           signed_squares};
+extern const TileLoops tile_loops = {
+    {{cityblock<float>, overlaps<float>}, {cityblock<double>, overlaps<double>}}, hamming, signed_squares};
 
 }  // namespace deadheat::DEADHEAT_TARGET

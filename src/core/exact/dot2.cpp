@@ -54,12 +54,8 @@ Dot2::Dot2(KeyKind kind, Index dim, int smallest, int largest) : kind_(kind), di
 
 template <class T>
 Dot2Number Dot2::sum(const T *left, const T *right, bool difference) const {
-    const Dot2Loops &loops = dot2_loops();
-    Dot2Sum sum;
-    if constexpr (sizeof(T) == 4)
-        sum = (difference ? loops.difference_single : loops.product_single)(left, right, dim_, scale_);
-    else
-        sum = (difference ? loops.difference_double : loops.product_double)(left, right, dim_, scale_);
+    const auto &loops = std::get<Dot2Loops<T>>(dot2_loops());
+    const Dot2Sum sum = (difference ? loops.difference : loops.product)(left, right, dim_, scale_);
     return {sum.value, sum.rest, bounds::OF_LOST * sum.lost + (sizeof(T) == 8 ? tiny_ : 0)};
 }
 

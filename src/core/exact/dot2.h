@@ -44,14 +44,13 @@ struct Dot2Sum {
 };
 
 /// Sums over rows of `dim` numbers, each times a scale where they are of float64: a power of two.
+template <class T>
 struct Dot2Loops {
-    Dot2Sum (*product_single)(const float *left, const float *right, Index dim, double scale);
-    Dot2Sum (*product_double)(const double *left, const double *right, Index dim, double scale);
-    Dot2Sum (*difference_single)(const float *left, const float *right, Index dim, double scale);
-    Dot2Sum (*difference_double)(const double *left, const double *right, Index dim, double scale);
+    Dot2Sum (*product)(const T *left, const T *right, Index dim, double scale);
+    Dot2Sum (*difference)(const T *left, const T *right, Index dim, double scale);
 };
 
-DEADHEAT_DECLARE_LOOPS(Dot2Loops, dot2_loops)
+DEADHEAT_DECLARE_LOOPS(BothTypes<Dot2Loops>, dot2_loops)
 
 /// Products of the rows of one problem.
 class Dot2 {

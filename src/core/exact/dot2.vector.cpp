@@ -109,7 +109,7 @@ Dot2Sum sum(const T *left, const T *right, Index dim, double scale) {
 
 }  // namespace
 
-extern const Dot2Loops dot2_loops = {sum<Product, float>, sum<Product, double>, sum<Difference, float>,
-                                     sum<Difference, double>};
+extern const BothTypes<Dot2Loops> dot2_loops = {{sum<Product, float>, sum<Difference, float>},
+                                                {sum<Product, double>, sum<Difference, double>}};
 
 }  // namespace deadheat::DEADHEAT_TARGET

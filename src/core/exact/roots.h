@@ -41,18 +41,18 @@ public:
     /// The square of a row; make() makes it.
     template <class Make>
     SignedDigits of(Index row, Make make) {
-        Tile &square = squares_[at(row)];
+        Square &square = squares_[at(row)];
         std::call_once(square.made, [&] { square.number.add(make()); });
         return square.number[0];
     }
 
 private:
-    struct Tile {
+    struct Square {
         std::once_flag made;
         Numbers number;
     };
 
-    std::vector<Tile> squares_;
+    std::vector<Square> squares_;
 };
 
 class Roots {

@@ -4,12 +4,8 @@ namespace deadheat {
 
 namespace {
 
-using Count = std::int64_t;
-
 constexpr Count DIRECT = 64;   // as many slots of a group are summed one by one; more, by the closed form
 constexpr Count AT_ONCE = 16;  // groups that are added one by one before many single items are looked for again
-
-double real(Count count) { return static_cast<double>(count); }
 
 /// Σ_{i = 1 .. slots} (seen + (i − 1) p/q) / (closer + i): the precisions in consecutive ranks.
 ///
@@ -47,12 +43,7 @@ struct MixedGroup {
     }
 };
 
-/// Lower, expected and upper sum of the groups of one query. Those without a tie to break are added up once, for all three;
-/// so these are equal, bit by bit, where no group is mixed.
-struct Sums {
-    bool mixed = false;
-    DoubleDouble common, lower, expected, upper;
-
+struct PrecisionSums : Sums {
     /// The groups from `group` to `end` that begin within rank c, whatever they are; `before` is the last mixed one.
     void add(const Profile &groups, Count group, Count end, Count c, MixedGroup &before) {
         for (; group < end && groups.closer[group] < c; ++group) {
@@ -77,12 +68,6 @@ struct Sums {
         expected.accumulate(group.expected);
         upper.accumulate(group.upper);
     }
-
-    void store(Index query, double divisor, Values values) const {
-        if (!mixed) return values.store(query, common.value() / divisor);
-        values.store(query, (common + lower).value() / divisor, (common + expected).value() / divisor,
-                     (common + upper).value() / divisor);
-    }
 };
 
 }  // namespace
@@ -91,14 +76,15 @@ void average_precisions(QueryRange queries, const Profile &groups, Count cutoff,
     MixedGroup before;
     for (Index query = queries.first; query < queries.last; ++query) {
         const Count c = groups.last_rank(query, cutoff), end = groups.offsets[query + 1];
-        Sums sums;
+        PrecisionSums sums;
         for (Count group = groups.offsets[query]; group < end && groups.closer[group] < c;) {
             group = average_precision_loops().add_single_items(groups, group, end, c, sums.common);
             const Count some = std::min(group + AT_ONCE, end);
             sums.add(groups, group, some, c, before);
             group = some;
         }
-        sums.store(query, groups.n_relevant[query] > 0 ? real(groups.n_relevant[query]) : NOT_A_NUMBER, {out});
+        const double divisor = groups.n_relevant[query] > 0 ? real(groups.n_relevant[query]) : NOT_A_NUMBER;
+        sums.store(query, divisor, std::numeric_limits<double>::infinity(), {out});
     }
 }
 

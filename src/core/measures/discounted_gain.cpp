@@ -4,10 +4,6 @@ namespace deadheat {
 
 namespace {
 
-using Count = std::int64_t;
-
-double real(Count count) { return static_cast<double>(count); }
-
 /// The sum of the discounts of the ranks start + 1 .. stop.
 DoubleDouble discounts_between(Count start, Count stop, const DiscountTable &table) {
     DoubleDouble total;
@@ -51,19 +47,6 @@ struct Items {
 
     /// True if all `size` items have one grade.
     bool of_one_grade(Count size) const { return std::find(counts.begin(), counts.end(), size) != counts.end(); }
-};
-
-/// Lower, expected and upper gain of the groups of one query. Groups in which all items have the same gain are added up
-/// once, for all three values.
-struct Sums {
-    bool mixed = false;
-    DoubleDouble common, lower, expected, upper;
-
-    void store(Index query, double ideal, Values values) const {
-        if (!mixed) return values.store(query, std::min(common.value() / ideal, 1.0));
-        values.store(query, (common + lower).value() / ideal, (common + expected).value() / ideal,
-                     std::min((common + upper).value() / ideal, 1.0));
-    }
 };
 
 /// The gains of the groups of one query, cut at rank c.
@@ -117,7 +100,7 @@ void discounted_gains(QueryRange queries, const Profile &groups, Count cutoff, c
         if (ideal == 0.0)
             values.store(query, NOT_A_NUMBER);
         else
-            sums_of_query(query, c, groups, grades, table).store(query, ideal, values);
+            sums_of_query(query, c, groups, grades, table).store(query, ideal, 1.0, values);
     }
 }
 

@@ -2,14 +2,6 @@
 
 namespace deadheat {
 
-namespace {
-
-using Count = std::int64_t;
-
-double real(Count count) { return static_cast<double>(count); }
-
-}  // namespace
-
 void areas(QueryRange queries, const Profile &groups, Matrix<double> out) {
     const auto &[offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant] = groups;
     const Values values{out};
@@ -84,6 +76,17 @@ void inverse_penalties(QueryRange queries, const Profile &groups, Matrix<double>
         const double low = real(r) / real(groups.closer[group] + groups.tied[group]);
         const double high = real(r) / real(groups.closer[group] + groups.tied_relevant[group]);
         values.store(query, low, low == high ? high : NOT_A_NUMBER, high);
+    }
+}
+
+void reciprocal_moments(Int64s closer, Int64s size, Int64s slots, Span<double> mean, Span<double> variance) {
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+        const std::int64_t last = closer[i] + slots[i];
+        const DoubleDouble n = from_integer(size[i]);
+        const DoubleDouble first = (harmonic(last) - harmonic(closer[i])) / n;
+        const DoubleDouble second = (squares_beyond(closer[i]) - squares_beyond(last)) / n;
+        mean[i] = first.value();
+        variance[i] = (second - first * first).value();
     }
 }
 

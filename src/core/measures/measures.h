@@ -7,6 +7,20 @@
 
 namespace deadheat {
 
+/// The lower, expected and upper sum over the groups of a query. Groups without a tie to break are added up once, for all
+/// three; so these are equal, bit by bit, where no group is mixed.
+struct Sums {
+    bool mixed = false;
+    DoubleDouble common, lower, expected, upper;
+
+    /// Store the sums over a divisor, up to `most`.
+    void store(Index query, double divisor, double most, Values values) const {
+        if (!mixed) return values.store(query, std::min(common.value() / divisor, most));
+        values.store(query, (common + lower).value() / divisor, (common + expected).value() / divisor,
+                     std::min((common + upper).value() / divisor, most));
+    }
+};
+
 /// Fill in AUC, from the pairs of a relevant item and an irrelevant one in front of it, or at the same distance.
 void areas(QueryRange queries, const Profile &groups, Matrix<double> out);
 

@@ -10,7 +10,11 @@
 
 namespace deadheat {
 
+using Count = std::int64_t;
+
 constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
+
+inline double real(Count count) { return static_cast<double>(count); }
 
 /// A tie profile. The groups of a query are those from offsets[query] to offsets[query + 1], nearest first.
 struct Profile {

@@ -36,7 +36,7 @@ Block::Block(const Problem &problem, Int64s queries, const StopFlag &stop)
         grouped_.cuts.push_back(cuts_of(groups));
         groups.score = {}, groups.bound = {};  // which the cuts are made of
     }
-    for (Cuts &sequence : grouped_.cuts)
+    for (CutBounds &sequence : grouped_.cuts)
         counters_.push_back(std::make_unique<Counter>(problem, queries, std::move(sequence), members_,
                                                       static_cast<Index>(counters_.size())));
     if (groups_.of_entry.rows == 0 || problem.plain) return;

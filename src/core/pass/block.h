@@ -7,7 +7,6 @@
 #include "counting/groups.h"
 #include "pass/counter.h"
 #include "pass/grouping.h"
-#include "pass/relevant.h"
 #include "pass/threads.h"
 
 namespace deadheat {

@@ -27,7 +27,7 @@ Matrix<T> rows_of(Matrix<T> matrix, Index first, Index n) {
 
 }  // namespace
 
-Counter::Counter(const Problem &problem, Int64s queries, Cuts cuts, const Members &members, Index number)
+Counter::Counter(const Problem &problem, Int64s queries, CutBounds cuts, const Members &members, Index number)
     : counts(cuts.low.rows, 2 * cuts.low.columns + 1),
       problem_(problem),
       queries_(queries),
@@ -54,7 +54,7 @@ std::shared_ptr<const EdgeTable<T>> Counter::edges(int level, Index band) {
 template <class T>
 std::shared_ptr<const EdgeTable<T>> Counter::make_edges(int level, Index band) {
     const Scores &scores = *problem_.scores;
-    const Level &described = scores.levels[at(level)];
+    const ScoreLevel &described = scores.levels[at(level)];
     const Index n_row = cuts_.low.rows;
     auto made = std::make_shared<EdgeTable<T>>();
     std::vector<Errors> errors;
@@ -86,10 +86,8 @@ Index Counter::filter(const Tile<T> &tile, Matrix<const std::int32_t> excluded, 
                               part(table.base),
                               part(table.scale),
                               rows_of(Matrix<const std::uint16_t>(table.codes), row, n_row)};
-    if constexpr (sizeof(T) == 4)
-        return counting_loops().count_single(tile.scores, columns, tables, rows_of(tally, row, n_row), opened);
-    else
-        return counting_loops().count_double(tile.scores, columns, tables, rows_of(tally, row, n_row), opened);
+    return std::get<CountingLoops<T>>(counting_loops())
+        .count(tile.scores, columns, tables, rows_of(tally, row, n_row), opened);
 }
 
 // The shortcut -------------------------------------------------------------------------------------------------------
@@ -112,14 +110,8 @@ const MatchCounts *Counter::match_counts() {
         for (std::int64_t &item : items) item = problem_.scores->item_of_column[at(item)];
         Table<std::uint16_t> result(static_cast<Index>(rows.size()), MATCH_COUNTS);
         std::vector<std::int32_t> kind(rows.size());
-        const PlacedRows placed{.left = met->masks,
-                                .right = patterns.item,
-                                .table_of_left = met->tables,
-                                .table_of_right = patterns.item_table,
-                                .kind = patterns.item_kind,
-                                .differences = patterns.differences,
-                                .zeros = patterns.zeros,
-                                .levels = patterns.levels};
+        Patterns placed = patterns;
+        placed.query = met->masks, placed.query_table = met->tables;
         pattern_loops().count_matches(placed, rows, items, result, kind);
         met->counts = Table<std::uint16_t>(n_row, n_group * MATCH_COUNTS);
         met->kind = Table<std::int32_t>(n_row, n_group, -1);
@@ -146,15 +138,10 @@ Index Counter::count_same_pattern(const Tile<T> &tile, Matrix<std::int32_t> open
         std::copy_n(patterns.item.row(item), masks.columns, masks.row(j));
         tables[at(j)] = patterns.item_table[at(item)], kinds[at(j)] = patterns.item_kind[at(item)];
     }
-    const auto own_tables = Span<const std::int32_t>(met.tables).subspan(at(row), at(n_row));
-    const PlacedRows placed{.left = rows_of(Matrix<const std::uint64_t>(met.masks), row, n_row),
-                            .right = masks,
-                            .table_of_left = own_tables,
-                            .table_of_right = tables,
-                            .kind = kinds,
-                            .differences = patterns.differences,
-                            .zeros = patterns.zeros,
-                            .levels = patterns.levels};
+    Patterns placed = patterns;
+    placed.query = rows_of(Matrix<const std::uint64_t>(met.masks), row, n_row);
+    placed.query_table = Span<const std::int32_t>(met.tables).subspan(at(row), at(n_row));
+    placed.item = masks, placed.item_table = tables, placed.item_kind = kinds;
     const GroupMatches groups{rows_of(Matrix<const std::uint16_t>(met.counts), row, n_row),
                               rows_of(Matrix<const std::int32_t>(met.kind), row, n_row)};
     return pattern_loops().count_same_pattern(opened, scores, placed, groups,

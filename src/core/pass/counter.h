@@ -39,7 +39,6 @@ struct EdgeTable {
 
 /// The match counts of the queries of a block and a member of each group: see counting/same_pattern.h.
 struct MatchCounts {
-    Numbers64 queries;
     Table<std::uint16_t> counts;
     Table<std::int32_t> kind;
     std::vector<std::int32_t> tables;
@@ -65,7 +64,7 @@ struct Tally {
 /// between interval i − 1 and interval i; where two cuts share an interval, slot 2i + 1 counts what is between them.
 class Counter {
 public:
-    Counter(const Problem &problem, Int64s queries, Cuts cuts, const Members &members, Index number);
+    Counter(const Problem &problem, Int64s queries, CutBounds cuts, const Members &members, Index number);
 
     /// Count a tile, `excluded` columns left out; returns how many items its level left undecided. Those that scores of
     /// the last level are to decide come out in `items`, with these scores if the tile has them.
@@ -78,7 +77,7 @@ public:
 
     template <class T>
     std::shared_ptr<const EdgeTable<T>> edges(int level, Index band);
-    const Cuts &cuts() const { return cuts_; }
+    const CutBounds &cuts() const { return cuts_; }
 
     Table<std::int32_t> counts;
 
@@ -98,7 +97,7 @@ private:
 
     const Problem &problem_;
     Int64s queries_;
-    Cuts cuts_;
+    CutBounds cuts_;
     const Members &members_;
     Index number_;
     std::mutex lock_;

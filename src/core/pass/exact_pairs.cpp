@@ -13,38 +13,13 @@ constexpr Index WORK_OF_PAIR = 1 << 8;   // for more than its numbers, at most
 constexpr std::size_t SAMPLE = 1 << 10;  // pairs that show whether double-double decides enough of them,
 constexpr double ENOUGH = 1.0 / 8;       // as it takes a part of the time of exact sums
 
-/// Rows in one type: where they are if they are in memory as such, else read.
-template <class T>
-struct RowsOf {
-    std::vector<T> memory;
-    std::vector<std::int64_t> places;
-    Matrix<const T> rows;
-    Int64s position;  // among the rows, of each that was asked for
-
-    RowsOf(const Source &source, Int64s index) {
-        if (source.memory != nullptr && source.wide == (sizeof(T) == 8)) {
-            rows = source.rows<T>();
-            position = index;
-            return;
-        }
-        const auto some = distinct(index, places);
-        position = places;
-        memory = read_rows<T>(source, some);
-        rows = {memory.data(), static_cast<Index>(some.size()), source.dim, source.dim};
-    }
-    RowsOf(const RowsOf &) = delete;
-    RowsOf &operator=(const RowsOf &) = delete;
-
-    const T *operator[](std::size_t p) const { return rows.row(position[p]); }
-};
-
 /// Call work(begin, rows) for parts of all rows of a source.
 template <class T, class Work>
 void each_row(const Source &source, Work work) {
     const auto all = first(source.n);
     const std::size_t step = at(std::max<Index>(1, NUMBERS / std::max<Index>(1, source.dim)));
     for (std::size_t begin = 0; begin < all.size(); begin += step) {
-        const RowsOf<T> rows(source, Int64s(all).subspan(begin, std::min(step, all.size() - begin)));
+        const Taken<T> rows(source, Int64s(all).subspan(begin, std::min(step, all.size() - begin)));
         for (std::size_t p = 0; p < rows.position.size(); ++p) work(rows[p]);
     }
 }
@@ -98,7 +73,7 @@ void ExactPairs::each_part(Int64s queries, Int64s items, const StopFlag &stop, W
         if (stop) throw Stopped();
         const std::size_t n = std::min(step, queries.size() - begin);
         with_type(query_.wide || item_.wide, [&]<class T>(T) {
-            const RowsOf<T> left(query_, queries.subspan(begin, n)), right(item_, items.subspan(begin, n));
+            const Taken<T> left(query_, queries.subspan(begin, n)), right(item_, items.subspan(begin, n));
             work(begin, left, right);
         });
     }
@@ -113,7 +88,7 @@ void ExactPairs::note_about(std::size_t tried, std::size_t decided) const { n_tr
 std::vector<Dot2Number> ExactPairs::about(Int64s queries, Int64s items, const StopFlag &stop) const {
     make_dot2();
     std::vector<Dot2Number> numbers(queries.size());
-    each_part(queries, items, stop, [&]<class T>(std::size_t begin, const RowsOf<T> &left, const RowsOf<T> &right) {
+    each_part(queries, items, stop, [&]<class T>(std::size_t begin, const Taken<T> &left, const Taken<T> &right) {
         const ModeOf<T> mode;
         for (std::size_t p = 0; p < left.position.size(); ++p) {
             const Dot2Number none{}, &of_item = of_item_.empty() ? none : of_item_[at(items[begin + p])];
@@ -122,41 +97,6 @@ std::vector<Dot2Number> ExactPairs::about(Int64s queries, Int64s items, const St
     });
     return numbers;
 }
-
-namespace {
-
-/// Makes exact numbers of pairs whose rows are at hand, and keeps what a row has to do with each of them.
-class ExactNumbers {
-public:
-    ExactNumbers(KeyKind kind, Index dim) : kind_(kind), dim_(dim) {}
-
-    template <class T>
-    void set_query(const T *row) {
-        sums_.set_query(widened(row, dim_, memory_));
-    }
-    /// The number of a row and the query; squares are those of a distance.
-    template <class T>
-    SignedDigits number(const T *row, SignedDigits query_square, SignedDigits item_square) {
-        const auto item = widened(row, dim_, memory_);
-        if (kind_ == KeyKind::difference) return sums_.difference(item);
-        if (kind_ != KeyKind::distance) return sums_.product(item);
-        return sums_.distance(item, query_square, item_square);
-    }
-    template <class T>
-    SignedDigits square(const T *row) {
-        const auto numbers = widened(row, dim_, memory_);
-        of_squares_.set_query(numbers);
-        return of_squares_.product(numbers);
-    }
-
-private:
-    KeyKind kind_;
-    Index dim_;
-    ExactSums sums_, of_squares_;
-    std::vector<double> memory_;
-};
-
-}  // namespace
 
 void ExactPairs::make_squares(Roots &roots) const {
     std::call_once(squared_, [&] {
@@ -170,20 +110,29 @@ Roots ExactPairs::closeness(Int64s queries, Int64s items, const StopFlag &stop) 
     Roots roots(kind_);
     const bool squares = kind_ == KeyKind::distance || kind_ == KeyKind::cosine;
     if (squares) make_squares(roots);
-    ExactNumbers numbers(kind_, item_.dim);
-    each_part(queries, items, stop, [&]<class T>(std::size_t begin, const RowsOf<T> &left, const RowsOf<T> &right) {
+    ExactSums sums, of_squares;
+    std::vector<double> memory;
+    each_part(queries, items, stop, [&]<class T>(std::size_t begin, const Taken<T> &left, const Taken<T> &right) {
         const auto square_of = [&](RowSquares &known, std::int64_t row, const T *from) {
-            return known.of(row, [&] { return numbers.square(from); });
+            return known.of(row, [&] {
+                const auto numbers = widened(from, item_.dim, memory);
+                of_squares.set_query(numbers);
+                return of_squares.product(numbers);
+            });
+        };
+        const auto number = [&](Span<const double> item, SignedDigits query_square, SignedDigits item_square) {
+            if (kind_ == KeyKind::difference) return sums.difference(item);
+            return kind_ == KeyKind::distance ? sums.distance(item, query_square, item_square) : sums.product(item);
         };
         const T *query = nullptr;
         SignedDigits q{}, x{};
         for (std::size_t p = 0; p < left.position.size(); ++p) {
             if (left[p] != query) {
-                numbers.set_query(query = left[p]);
+                sums.set_query(widened(query = left[p], item_.dim, memory));
                 if (squares) q = square_of(*query_squares_, queries[begin + p], query);
             }
             if (squares) x = square_of(*item_squares_, items[begin + p], right[p]);
-            roots.add(numbers.number(right[p], q, x), q, x);
+            roots.add(number(widened(right[p], item_.dim, memory), q, x), q, x);
         }
     });
     return roots;

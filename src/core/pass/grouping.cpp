@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "pass/relevant.h"
 #include "pass/sorting.h"
 
 namespace deadheat {
@@ -90,13 +89,8 @@ private:
     void sort_run(Index i, Index entry, Span<std::int64_t> places, Compare compare) {
         const std::int64_t begin = places[0];
         sort_places(places, starts_.row(i) + entry, compare);
-        const auto move = [&]<class T>(Matrix<T> table) {
-            const std::vector<T> before(table.row(i) + entry, table.row(i) + entry + places.size());
-            for (std::size_t p = 0; p < places.size(); ++p)
-                table.row(i)[entry + static_cast<Index>(p)] = before[at(places[p] - begin)];
-        };
-        move(relevant_.columns), move(relevant_.count), move(relevant_.irrelevant);
-        move(relevant_.score), move(relevant_.bound);
+        for (std::int64_t &position : places) position -= begin;
+        reorder(relevant_, i, entry, places);
     }
 
     const ExactPairs &exact_;
@@ -166,8 +160,8 @@ Numbers64 Members::columns(const Numbers64 &rows, const Numbers64 &groups) const
     return result;
 }
 
-Cuts cuts_of(const TieGroups &groups) {
-    Cuts cuts;
+CutBounds cuts_of(const TieGroups &groups) {
+    CutBounds cuts;
     for (Table<double> *table : {&cuts.low, &cuts.high})
         *table = Table<double>::unset(groups.score.rows, groups.score.columns);
     exact_cuts(groups.score, groups.bound, groups.n_group, cuts.low, cuts.high);

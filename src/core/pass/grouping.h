@@ -31,6 +31,6 @@ private:
 };
 
 /// The two cuts of each group, in one interval.
-Cuts cuts_of(const TieGroups &groups);
+CutBounds cuts_of(const TieGroups &groups);
 
 }  // namespace deadheat

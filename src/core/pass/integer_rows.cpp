@@ -69,34 +69,12 @@ struct RawRows {
 
 Integer size_of(Integer number) { return number < 0 ? -number : number; }
 
-/// a²·b, six limbs of it, for sizes below 2^127.
-struct Product {
-    Limb limbs[6] = {};
+/// The size of an integer that is not 0.
+struct Size {
+    Limb limbs[2];
 
-    Product(Integer a, Integer b) {
-        Limb square[4] = {};
-        const Limb of_a[] = {low(a), high(a)}, of_b[] = {low(b), high(b)};
-        multiply<2, 2>(of_a, of_a, square);
-        multiply<4, 2>(square, of_b, limbs);
-    }
-    static Limb low(Integer number) { return static_cast<Limb>(number); }
-    static Limb high(Integer number) { return static_cast<Limb>(number >> 64); }
-    template <int N, int M>
-    static void multiply(const Limb (&a)[N], const Limb (&b)[M], Limb (&out)[N + M]) {
-        for (int k = 0; k < M; ++k) {
-            Limb carry = 0;
-            for (int i = 0; i < N; ++i) {
-                const TwoLimbs sum = TwoLimbs{a[i]} * b[k] + out[i + k] + carry;
-                out[i + k] = static_cast<Limb>(sum), carry = static_cast<Limb>(sum >> 64);
-            }
-            out[N + k] = carry;
-        }
-    }
-    int compare(const Product &other) const {
-        for (int k = 5; k >= 0; --k)
-            if (limbs[k] != other.limbs[k]) return limbs[k] > other.limbs[k] ? 1 : -1;
-        return 0;
-    }
+    explicit Size(Integer number) : limbs{static_cast<Limb>(size_of(number)), static_cast<Limb>(size_of(number) >> 64)} {}
+    operator Natural() const { return {limbs, limbs[1] != 0 ? 2 : 1, 0}; }
 };
 
 }  // namespace
@@ -177,7 +155,7 @@ ShortNumber IntegerPairs::number(std::int64_t query, std::int64_t item) {
 int IntegerRows::compare_cosines(const ShortNumber &one, const ShortNumber &other) const {
     const Integer a = one.a, b = other.a, x = of_item_[at(one.item)], y = of_item_[at(other.item)];
     if (x == y || a == 0 || b == 0 || (a < 0) != (b < 0)) return (a > b) - (a < b);
-    const int order = Product(size_of(a), y).compare(Product(size_of(b), x));
+    const int order = compare_products(Size(a), Size(x), Size(b), Size(y));
     return a < 0 ? -order : order;
 }
 

@@ -68,11 +68,8 @@ UndecidedItems Placing::place(KnownMembers<Numbers> &known, Span<const Undecided
         if (decided)
             counts(item.row, low + high) += item.weight;
         else
-            left.push_back({.row = item.row,
-                            .column = item.column,
-                            .low = static_cast<std::int32_t>(low),
-                            .high = static_cast<std::int32_t>(high),
-                            .weight = item.weight});
+            left.push_back(
+                {item.row, item.column, static_cast<std::int32_t>(low), static_cast<std::int32_t>(high), item.weight});
     }
     return left;
 }

@@ -19,7 +19,7 @@ struct KnownMembers {
 class Placing {
 public:
     /// `cuts` are those of the groups of some queries, two of each.
-    Placing(const Problem &problem, Int64s queries, const Cuts &cuts, const Members &members)
+    Placing(const Problem &problem, Int64s queries, const CutBounds &cuts, const Members &members)
         : problem_(problem), queries_(queries), cuts_(cuts), members_(members) {}
 
     /// Count all items, in slot 2g below and 2g + 1 in group g of their row. For one thread at a time.
@@ -39,7 +39,7 @@ private:
 
     const Problem &problem_;
     Int64s queries_;
-    const Cuts &cuts_;
+    const CutBounds &cuts_;
     const Members &members_;
     std::once_flag asked_;
     std::vector<ShortNumber> integer_members_;  // of all groups, row by row

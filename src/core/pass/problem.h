@@ -41,7 +41,7 @@ struct TieGroups {
 
 /// Ascending thresholds: intervals of scores that hold `each` of them. An item whose score is at least `high` is above all
 /// in the interval, one whose score is below `low` above none. Infinite in padding.
-struct Cuts {
+struct CutBounds {
     Table<double> low, high;
     Index per_interval = 2;
     bool sharp = false;  // scores are exact, and each interval is the least score above its threshold
@@ -65,7 +65,7 @@ public:
 /// closer, and closer.
 struct Grouped {
     TieGroups groups{};
-    std::vector<Cuts> cuts{};
+    std::vector<CutBounds> cuts{};
     std::unique_ptr<Decision> decision{};  // null where the exact closeness decides
 };
 
@@ -76,21 +76,13 @@ public:
     virtual Grouped group(RelevantItems &relevant) const = 0;
 };
 
-/// The positions of the numbers in rows of few different ones: see counting/same_pattern.h.
-struct Patterns {
-    Matrix<const std::uint64_t> query, item;
-    Span<const std::int32_t> query_table, item_table, item_kind;
-    bool zeros, differences;
-    Index levels;
-};
-
 struct Problem {
     const Scores *scores = nullptr;
-    const ExactPairs *exact = nullptr;  // null where scores of the last level are exact
-    const Rule *rule = nullptr;         // null where items tie whose closeness is equal as a real number
-    const Patterns *patterns = nullptr;
-    Span<const std::int32_t> weight;  // ranked items in each column
-    bool plain = false;               // whether that is 1 for all
+    const ExactPairs *exact = nullptr;   // null where scores of the last level are exact
+    const Rule *rule = nullptr;          // null where items tie whose closeness is equal as a real number
+    const Patterns *patterns = nullptr;  // of rows of few different numbers
+    Span<const std::int32_t> weight;     // ranked items in each column
+    bool plain = false;                  // whether that is 1 for all
     ClassColumns class_columns;
     Int64s query_class, gallery_class, column_of_item;
     Int64s itself;  // the item that each query is, −1 for none; empty where none is any
@@ -120,5 +112,11 @@ struct Problem {
         return weights;
     }
 };
+
+/// The relevant columns of a block of queries, with scores, and the items in them that are counted singly.
+RelevantItems relevant_items(const Problem &problem, Int64s queries);
+
+/// The columns outside a query's class that tiles left out for junk by pairs but that hold items that do count.
+SingleItems next_to_junk(const Problem &problem, Int64s queries);
 
 }  // namespace deadheat

@@ -1,8 +1,13 @@
-#include "pass/relevant.h"
-
+// The relevant columns of a block of queries, with scores, and the items in them that are counted singly.
+//
+// A column can hold items that do not count for a query (itself, junk) next to others that do. Such columns, and the
+// relevant ones, are left out of the tiles; what counts in them is placed singly. Junk can be half of all pairs, so it is
+// never listed as a whole: it is looked up tile by tile, and in the query's own class.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "pass/problem.h"
 
 namespace deadheat {
 

@@ -7,19 +7,6 @@
 
 namespace deadheat {
 
-template <>
-Matrix<const float> Ready::rows<float>(Index first, Index count) const {
-    return {narrow_rows.data() + first * dim, count, dim, dim};
-}
-template <>
-Matrix<const double> Ready::rows<double>(Index first, Index count) const {
-    return {wide_rows.data() + first * dim, count, dim, dim};
-}
-template <>
-Matrix<const std::uint64_t> Ready::rows<std::uint64_t>(Index first, Index count) const {
-    return {words.data() + first * dim, count, dim, dim};
-}
-
 // Tiles --------------------------------------------------------------------------------------------------------------
 
 std::vector<std::int64_t> Scores::items_of(Int64s columns) const {
@@ -40,16 +27,18 @@ Ready Scores::ready(int level, const ScaledSource &source, Int64s numbers, bool 
     Ready made;
     made.n = static_cast<Index>(numbers.size()), made.dim = dim();
     if (form == Form::bits) {
-        made.words.resize(numbers.size() * at(made.dim));
+        auto &words = std::get<ReadyOf<std::uint64_t>>(made.of_types).memory;
+        words.resize(numbers.size() * at(made.dim));
         for (std::size_t p = 0; p < numbers.size(); ++p)
-            std::copy_n(source.words.row(numbers[p]), made.dim, made.words.data() + p * at(made.dim));
+            std::copy_n(source.words.row(numbers[p]), made.dim, words.data() + p * at(made.dim));
         return made;
     }
     if (long_rows()) {
         made.long_rows = &source, made.numbers.assign(numbers.begin(), numbers.end());
         return made;
     }
-    const auto take = [&]<class T>(Buffer<T> &rows, std::unique_ptr<Panels<T>> &panels) {
+    with_type(levels[at(level)].wide_rows, [&]<class T>(T) {
+        auto &[panels, rows] = std::get<ReadyOf<T>>(made.of_types);
         rows.resize(numbers.size() * at(made.dim));
         const Matrix<T> matrix{rows.data(), made.n, made.dim, made.dim};
         source.take(numbers, matrix);
@@ -57,11 +46,7 @@ Ready Scores::ready(int level, const ScaledSource &source, Int64s numbers, bool 
         if (int8) made.int8 = std::make_unique<Int8Rows>(rounded_rows<T>(matrix));
         panels = std::make_unique<Panels<T>>(packed<T>(matrix));
         rows = {};
-    };
-    if (levels[at(level)].wide_rows)
-        take(made.wide_rows, made.wide);
-    else
-        take(made.narrow_rows, made.narrow);
+    });
     return made;
 }
 
@@ -69,11 +54,8 @@ Ready Scores::ready(int level, const ScaledSource &source, Int64s numbers, bool 
 template <class T>
 void Scores::sums(Index chunk, Matrix<const T> left, Matrix<const T> right, Matrix<T> out) const {
     if (form == Form::product) return product(packed(left), packed(right), chunk, out);
-    const TileLoops &loops = tile_loops();
-    if constexpr (sizeof(T) == 4)
-        (form == Form::overlap ? loops.overlaps_single : loops.cityblock_single)(left, right, out);
-    else
-        (form == Form::overlap ? loops.overlaps_double : loops.cityblock_double)(left, right, out);
+    const auto &loops = std::get<SumLoops<T>>(tile_loops().sums);
+    (form == Form::overlap ? loops.overlaps : loops.cityblock)(left, right, out);
 }
 
 /// The same of rows that are made by slices of dimensions, whole chunks each: the sums of slices are added up, and no more
@@ -104,26 +86,23 @@ void Scores::long_products(Index chunk, const Ready &left, Index row, const Read
 
 template <class T>
 void Scores::products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const {
-    const Level &described = levels[at(level)];
-    const auto make = [&]<class R>(const std::unique_ptr<Panels<R>> &a, const std::unique_ptr<Panels<R>> &b, Matrix<R> to) {
-        if (left.long_rows != nullptr) return long_products(described.chunk, left, row, right, column, to);
-        if (form == Form::product) return multiply(*a, row, *b, column, described.chunk, to);
-        sums<R>(described.chunk, left.rows<R>(row, to.rows), right.rows<R>(column, to.columns), to);
-    };
+    const ScoreLevel &described = levels[at(level)];
     if constexpr (sizeof(T) == 4) {
         if (form == Form::bits)
-            tile_loops().hamming(left.rows<std::uint64_t>(row, out.rows), right.rows<std::uint64_t>(column, out.columns),
-                                 out);
-        else
-            make(left.narrow, right.narrow, out);
-    } else if (described.wide_rows && form != Form::bits) {
-        make(left.wide, right.wide, out);
-    } else {  // products that float32 holds exactly, for scores that it does not
+            return tile_loops().hamming(left.rows<std::uint64_t>(row, out.rows),
+                                        right.rows<std::uint64_t>(column, out.columns), out);
+    } else if (!described.wide_rows || form == Form::bits) {  // sums that float32 holds exactly, for scores that it does not
         Buffer<float> memory(at(out.rows * out.columns));
         const Matrix<float> narrow{memory.data(), out.rows, out.columns, out.columns};
         products<float>(level, left, row, right, column, narrow);
         for (Index i = 0; i < out.rows; ++i) std::copy_n(narrow.row(i), out.columns, out.row(i));
+        return;
     }
+    if (left.long_rows != nullptr) return long_products(described.chunk, left, row, right, column, out);
+    if (form != Form::product)
+        return sums<T>(described.chunk, left.rows<T>(row, out.rows), right.rows<T>(column, out.columns), out);
+    const auto panels = [](const Ready &rows) -> const Panels<T> & { return *std::get<ReadyOf<T>>(rows.of_types).panels; };
+    multiply(panels(left), row, panels(right), column, described.chunk, out);
 }
 
 template <class T>
@@ -161,7 +140,7 @@ template void Scores::tile(int, Int64s, Int64s, Matrix<float>) const;
 template void Scores::tile(int, Int64s, Int64s, Matrix<double>) const;
 
 Errors Scores::errors(int level, std::int64_t query_number, const Band &band) const {
-    const Level &described = levels[at(level)];
+    const ScoreLevel &described = levels[at(level)];
     if (described.exact) return {0, UNBOUNDED, 0};
     const BandErrors &of_band = band.of_level[at(level)];
     const double q = described.errors.of_query[at(query_number)];
@@ -229,7 +208,7 @@ void Scores::pair_scores(Int64s queries, Int64s columns, Span<double> scores) co
 }
 
 void Scores::pair_bounds(Int64s queries, Int64s columns, Span<const double> scores, Span<double> bounds) const {
-    const Level &described = levels.back();
+    const ScoreLevel &described = levels.back();
     std::fill(bounds.begin(), bounds.end(), 0.0);
     if (described.exact) return;
     const std::vector<std::int64_t> items = items_of(columns);

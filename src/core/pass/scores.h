@@ -37,7 +37,7 @@ struct ScoreErrors {
 enum class Form { product, overlap, difference, bits };
 
 /// One way to compute scores, of which a distance has one or two, the fastest first.
-struct Level {
+struct ScoreLevel {
     bool wide = false;       // scores in float64
     bool wide_rows = false;  // made from rows in float64
     bool exact = false;      // scores compare as the real numbers do
@@ -61,28 +61,33 @@ struct Band {
     std::vector<BandErrors> of_level{};
 };
 
-/// Rows of a level made ready to be multiplied: packed for products, as they are for the other forms; long ones are only
-/// named, and made by slices of their dimensions where they are multiplied.
+/// Rows of one type, packed for products, or as they are for the other forms.
+template <class T>
+struct ReadyOf {
+    std::unique_ptr<Panels<T>> panels;
+    Buffer<T> memory;
+};
+
+/// Rows of a level made ready to be multiplied; long ones are only named, and made by slices of their dimensions where they
+/// are multiplied.
 struct Ready {
     const ScaledSource *long_rows = nullptr;
     std::vector<std::int64_t> numbers;  // of long rows
-    std::unique_ptr<Panels<float>> narrow;
-    std::unique_ptr<Panels<double>> wide;
-    Buffer<float> narrow_rows;
-    Buffer<double> wide_rows;
-    Buffer<std::uint64_t> words;
+    std::tuple<ReadyOf<float>, ReadyOf<double>, ReadyOf<std::uint64_t>> of_types;
     std::unique_ptr<Int8Rows> int8;  // where they were asked for, of the first level
     Index n = 0, dim = 0;
 
     template <class T>
-    Matrix<const T> rows(Index first, Index count) const;
+    Matrix<const T> rows(Index first, Index count) const {
+        return {std::get<ReadyOf<T>>(of_types).memory.data() + first * dim, count, dim, dim};
+    }
 };
 
 class Scores {
 public:
     static constexpr Index SLICE = 4096;  // dimensions of long rows that are multiplied at a time
     Form form = Form::product;
-    std::vector<Level> levels;
+    std::vector<ScoreLevel> levels;
     std::vector<Band> bands;
     ScaledSource query, item;    // as they are multiplied
     Span<const double> offset;   // of each item, taken off its products; or none

@@ -13,11 +13,8 @@ namespace deadheat {
 
 /// Call work with a float or a double, whose value means nothing.
 template <class Work>
-void with_type(bool wide, Work work) {
-    if (wide)
-        work(double{});
-    else
-        work(float{});
+auto with_type(bool wide, Work work) {
+    return wide ? work(double{}) : work(float{});
 }
 
 /// 0, 1, ..., n − 1.
@@ -52,37 +49,46 @@ struct Source {
     }
 };
 
-/// Some rows as they came, each once; in memory they are where they are.
+/// Rows in a type that holds their numbers, one after another.
+template <class T>
+std::vector<T> read_rows(const Source &source, Int64s index);
+
+/// Rows in a type that holds their numbers, each once: where they are if they are in memory as such, else read.
 template <class T>
 struct Taken {
     std::vector<T> memory;
     Matrix<const T> rows;
-    std::vector<std::int64_t> numbers;   // of these rows, ascending, where they were read
-    std::vector<std::int64_t> position;  // among the rows, of each that was asked for
+    std::vector<std::int64_t> numbers;  // of these rows, ascending, where they were read
+    std::vector<std::int64_t> places;
+    Int64s position;  // among the rows, of each that was asked for
 
-    Taken(const Source &source, Int64s index) {
-        if (source.memory != nullptr) {
+    Taken(const Source &source, Int64s index) : position(index) {
+        const bool same_type = source.wide == (sizeof(T) == 8);
+        if (source.memory != nullptr && same_type) {
             rows = source.rows<T>();
-            position.assign(index.begin(), index.end());
             return;
         }
-        numbers = distinct(index, position);
-        memory.resize(numbers.size() * at(source.dim));
-        if (!numbers.empty()) source.read(numbers, memory.data());
+        numbers = distinct(index, places), position = places;
+        if (!same_type) {
+            memory = read_rows<T>(source, numbers);
+        } else if (!numbers.empty()) {
+            memory.resize(numbers.size() * at(source.dim));
+            source.read(numbers, memory.data());
+        }
         rows = {memory.data(), static_cast<Index>(numbers.size()), source.dim, source.dim};
     }
     Taken(const Taken &) = delete;
     Taken &operator=(const Taken &) = delete;
+
+    const T *operator[](std::size_t p) const { return rows.row(position[p]); }
 };
 
-/// Some rows in a type that holds their numbers, one after another.
 template <class T>
 std::vector<T> read_rows(const Source &source, Int64s index) {
     std::vector<T> out(index.size() * at(source.dim));
     with_type(source.wide, [&](auto type) {
         const Taken<decltype(type)> taken(source, index);
-        for (std::size_t p = 0; p < index.size(); ++p)
-            std::copy_n(taken.rows.row(taken.position[p]), source.dim, out.data() + p * at(source.dim));
+        for (std::size_t p = 0; p < index.size(); ++p) std::copy_n(taken[p], source.dim, out.data() + p * at(source.dim));
     });
     return out;
 }

@@ -21,14 +21,6 @@ Index tile_size(Index n) {
     return (size + PANEL - 1) / PANEL * PANEL;
 }
 
-template <class T>
-void transpose(Matrix<const T> tile, Matrix<T> out) {
-    if constexpr (sizeof(T) == 4)
-        counting_loops().transpose_single(tile, out);
-    else
-        counting_loops().transpose_double(tile, out);
-}
-
 /// The tiles of the queries of a block and a range of columns, counted for the block and, transposed, for another one.
 class Visit {
 public:
@@ -43,12 +35,12 @@ public:
           views_(views) {}
 
     void count() {
-        with_type(scores_.levels[at(level_)].wide, [&](auto type) { count_squares<decltype(type)>(); });
+        with_type(scores_.levels[at(level_)].wide, [&](auto type) { count_views<decltype(type)>(); });
     }
 
 private:
     template <class T>
-    void count_squares() {
+    void count_views() {
         const bool both = views_.size() > 1;
         bool low = false;
         for (const auto &counter : views_[0].block->counters()) low |= counter->cuts().low.columns > MUCH;
@@ -69,7 +61,7 @@ private:
                 }
                 const Matrix<T> tile{products.data(), n, m, stride}, other{transposed.data(), m, n, stride};
                 scores_.products<T>(level_, left_, row_, right_, column_, tile);
-                if (both) transpose<T>(tile, other);  // before scores are left out
+                if (both) std::get<CountingLoops<T>>(counting_loops()).transpose(tile, other);  // before any is left out
                 count_part<T>(0, 0, tile);
                 if (both) count_part<T>(1, 0, other);
             }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 
 namespace deadheat {
 
@@ -17,6 +18,10 @@ Target target();
 
 /// Its name.
 std::string instruction_set();
+
+/// The tables of loops over float32 and over float64 numbers.
+template <template <class> class Loops>
+using BothTypes = std::tuple<Loops<float>, Loops<double>>;
 
 }  // namespace deadheat
 

@@ -12,28 +12,12 @@ namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
-/// row[begin + k] = row[begin + order[k]] for all k.
 template <class T>
-void reorder(T *row, Index begin, const std::vector<Index> &order, std::vector<T> &kept) {
-    kept.assign(row + begin, row + begin + static_cast<Index>(order.size()));
-    for (Index position : order) row[begin++] = kept[at(position)];
+void reorder(T *numbers, Int64s order) {
+    thread_local std::vector<T> before;
+    before.assign(numbers, numbers + order.size());
+    for (std::int64_t position : order) *numbers++ = before[at(position)];
 }
-
-/// Put a part of a row of all entries into a new order.
-class Order {
-public:
-    std::vector<Index> places;
-
-    void apply(Entries entries, Index i, Index begin) {
-        for (auto matrix : {entries.columns, entries.count, entries.irrelevant})
-            reorder(matrix.row(i), begin, places, whole_);
-        for (auto matrix : {entries.score, entries.bound}) reorder(matrix.row(i), begin, places, real_);
-    }
-
-private:
-    std::vector<std::int64_t> whole_;
-    std::vector<double> real_;
-};
 
 /// starts[j] where all of the scores from j on are surely above all before it.
 void note_starts(const double *score, const double *bound, Index n, bool *starts, std::vector<double> &lowest) {
@@ -63,12 +47,15 @@ void set_cut(double value, double tolerance, double &low, double &high) {
 
 }  // namespace
 
+void reorder(const Entries &entries, Index i, Index begin, Int64s order) {
+    for (auto matrix : {entries.columns, entries.count, entries.irrelevant}) reorder(matrix.row(i) + begin, order);
+    for (auto matrix : {entries.score, entries.bound}) reorder(matrix.row(i) + begin, order);
+}
+
 void sort_rows(Matrix<const std::int64_t> order, Entries entries, Flags starts) {
-    Order new_order;
     std::vector<double> lowest;
     for (Index i = 0; i < order.rows; ++i) {
-        new_order.places.assign(order.row(i), order.row(i) + order.columns);
-        new_order.apply(entries, i, 0);
+        reorder(entries, i, 0, order[i]);
         Index n_entry = 0;
         for (std::int64_t count : entries.count[i]) n_entry += count > 0;
         std::fill_n(starts.row(i), starts.columns, false);

@@ -26,6 +26,9 @@ T next_number(T value, T after_zero) {
 }
 inline double next_number(double value) { return next_number(value, std::numeric_limits<double>::min()); }
 
+/// Put some entries of a row into a new order: entry begin + k becomes what entry begin + order[k] was.
+void reorder(const Entries &entries, Index i, Index begin, Int64s order);
+
 /// Put the entries of each row in the given order, in place; `starts` says where a score is surely above all before it.
 void sort_rows(Matrix<const std::int64_t> order, Entries entries, Flags starts);
 

@@ -100,7 +100,8 @@ def _grouping(distance: Distance, rule: Ties) -> Callable[[_core.RelevantItems],
             return cuts[counter].count_below(rows, distance.exact_closeness(queries[rows], columns), low, high)
 
         in_core = [
-            _core.Cuts(low=each.low, high=each.high, per_interval=each.per_interval, sharp=each.sharp) for each in cuts
+            _core.CutBounds(low=each.low, high=each.high, per_interval=each.per_interval, sharp=each.sharp)
+            for each in cuts
         ]
         return groups, in_core, decide
 

@@ -151,7 +151,7 @@ class Distance(ABC):
         """Scores as the core computes them: `tile`, `pair_scores` and `pair_bounds` by queries and columns."""
         errors = [ScoreErrors() if level.exact else self.errors(level) for level in self.levels]
         levels = [
-            _core.Level(
+            _core.ScoreLevel(
                 wide=np.dtype(level.dtype) == np.float64, wide_rows=np.dtype(level.row_dtype) == np.float64,
                 exact=level.exact, chunk=level.chunk or CHUNK, errors=of_level,
             )
