@@ -176,7 +176,7 @@ PLOTS: dict[str, dict[str, Any]] = {
     "group_values": {"reports": {"a": dh.grouped(TASK, group_size=2)}},
     "hash_lookup": {"results": dh.hash_lookup(dh.Task(ROWS > 4, np.arange(8) // 2, distance="hamming"))},
     "mean_intervals": {"reports": NAMED_REPORTS},
-    "measure_against_bytes": {"found": dh.compare_formats(TASK, measures="mAP")},
+    "measure_against_bytes": {"comparison": dh.compare_formats(TASK, measures="mAP")},
     "order_ranges": {"exploits": {"a": dh.exploit(TASK, searches=1, draws=2)}},
     "per_class": {"report": REPORT, "n": 2}, "precision_at_k": {"reports": REPORT, "k": [1, 3]},
     "precision_recall": {"curves": dh.precision_recall(REPORT)}, "recall_at_k": {"reports": REPORT, "k": 3},

@@ -60,7 +60,7 @@ def test_what_is_printed_and_drawn(name: str, recorded: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "same"),
+    ("printed_now", "same"),
     [("3 of 4, 1.25 %", True), ("3 of 4, 1.26 %", True), ("3 of 4, 1.27 %", False), ("2 of 4, 1.25 %", False)],
 )
 def test_texts_are_compared_number_by_number(printed_now: str, same: bool) -> None:

@@ -357,22 +357,6 @@ def test_oracle_profiles_by_hand():
     assert tolerant["groups"] == [(0, 0, 3, 1), (1, 1, 3, 1)]
 
 
-def test_oracle_measures_by_hand():
-    """Relevant items at ranks 2 and 5 of six."""
-    values = {
-        "AP": "9/20", "AP@4": "1/4", "MAP@R": "1/4", "R-Precision": "1/2", "P@4": "1/4", "Recall@4": "1/2",
-        "Hit@1": "0", "Hit@2": "1", "F1@4": "1/3", "RR": "1/2", "INP": "2/5", "AUC": "1/2",
-    }  # fmt: skip
-    assert {name: str(oracles.measure(name)((0, 1, 0, 0, 1, 0))) for name in values} == values
-
-
-def test_oracle_ndcg_by_hand():
-    assert oracles.ndcg((0, 2, 1)) == pytest.approx((2 / math.log2(3) + 1 / 2) / (2 + 1 / math.log2(3)), abs=1e-15)
-    assert oracles.ndcg((0, 2, 1), k=2, gain="exponential") == pytest.approx(
-        (3 / math.log2(3)) / (3 + 1 / math.log2(3)), abs=1e-15
-    )
-
-
 @given(tie_groups(max_tied=4))
 def test_states_of_the_dynamic_programme_add_up_to_the_closed_form(query: tuple) -> None:
     for group in query[0]:

@@ -204,7 +204,7 @@ void bind_measures(nb::module_ &m) {
 }
 
 void bind_analyses(nb::module_ &m) {
-    m.def("arrange", &arrange, "samples"_a, "links"_a, "place"_a, "items"_a, Loop());
+    m.def("arrange", &arrange, "samples"_a, "links"_a, "position"_a, "items"_a, Loop());
     m.def("improve", &improve, "state"_a, "mixed"_a, "links"_a, "sum"_a, "turns"_a, "runs"_a, Loop());
 }
 

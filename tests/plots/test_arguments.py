@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
+from plots.calls import examples
 from plots.drawn import words
-from plots.examples import examples
 
 import deadheat as dh
 from deadheat import plots

@@ -14,8 +14,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
+from plots.calls import examples
 from plots.drawn import words
-from plots.examples import examples
 
 import deadheat as dh
 from deadheat import plots

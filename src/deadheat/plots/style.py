@@ -126,10 +126,10 @@ def ends(ax: Axes, values: Float64, size: int) -> None:
 def per_cent_axes(ax: Axes) -> None:
     """Show fractions in per cent at the ticks of both axes."""
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(_per_cent)
+        axis.set_major_formatter(per_cent)
 
 
-def _per_cent(value: float, _: object = None) -> str:
+def per_cent(value: float, _: object = None) -> str:
     return f"{100 * value:.4g}"
 
 

@@ -323,7 +323,7 @@ class Report(Answer, ByName[Result]):
             A value for each query, such as its question type or language; or ``{query_id: value}``.
         measures : str or iterable of str, optional
             By default those of the report.
-        confidence_level, resample, method, n_resamples, seed
+        confidence_level, resample, method, n_resamples, seed : optional
             As for `Result.interval`. Units stay what they are: queries, or classes with their queries of a slice.
 
         Returns
