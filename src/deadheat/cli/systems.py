@@ -428,9 +428,9 @@ def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
         given = {key: value for key, value in own.items() if key not in _OF_BOARD}
         given |= {part: [] if own[part] is None else [own[part]] for part in shared.PARTS}
         try:
-            result = _Answer.of(isolation.run(isolation.words_of(given), file, options)[1], measures)
+            result = _Outcome.of(isolation.run(isolation.words_of(given), file, options)[1], measures)
         except isolation.Died as error:
-            result = _Answer(refused=error.message)
+            result = _Outcome(refused=error.message)
         if result.lower is None:
             refused[name] = printable(result.refused, MOST)
         else:
@@ -442,7 +442,7 @@ def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
     return PublicBoard.of(lower, refused)
 
 
-class _Answer(NamedTuple):
+class _Outcome(NamedTuple):
     """The lower bounds of a stranger's file by measure, or the reason why it is refused."""
 
     lower: dict[str, float] | None = None
@@ -450,7 +450,7 @@ class _Answer(NamedTuple):
     online: bool = False
 
     @classmethod
-    def of(cls, text: bytes, measures: tuple[str, ...]) -> _Answer:
+    def of(cls, text: bytes, measures: tuple[str, ...]) -> _Outcome:
         """Return the answer in what a process printed: of these measures, and in range."""
         with suppress(ValueError, RecursionError, AttributeError):
             result = json.loads(text)
@@ -466,7 +466,7 @@ class _Answer(NamedTuple):
 
 
 def _of_stranger(file: Path, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of an `_Answer`, as plain values that JSON can hold."""
+    """Return the fields of an `_Outcome`, as plain values that JSON can hold."""
     online = False
     try:
         with isolation.begun(options) as online:
