@@ -50,7 +50,6 @@ PROGRAMS = {
         task = dh.Task([[0]], [0], thread=3)  # wrong
         task.replace(threads="all")  # wrong
         dh.evaluate(task, distance="l2")  # wrong
-        task.threads = 3  # wrong
         number: int = task.profile  # wrong
     """,
     "sources": """

@@ -202,7 +202,7 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
     close = torch.tensor([0.5, 0.5 + 1e-9], dtype=torch.float64)
     theirs, ours = both("RetrievalNormalizedDCG", "nDCG", (close, [1, 0]))
     assert (theirs > 0.8, ours < 0.7) == (True, True)  # a tie; the second place
-    assert said.pop("scores") == ("compared as float32", "compared as they came")
+    assert said.pop("scores") == ("compared as float32", "compared unchanged")
 
     with pytest.raises(ValueError, match="`preds` must be finite"):
         both("RetrievalMAP", "mAP", ([-torch.inf, 1.0], [1, 0]))
@@ -220,7 +220,7 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
     result = both("RetrievalAUROC", "AUC", ([40.0, 50.0], [0, 1]))
     assert result == (0.5, 1)  # a tie; the first place
     saturated = "compared after a sigmoid in float32, in which large ones tie"
-    assert said.pop("scores beyond 0 and 1, AUC") == (saturated, "compared as they came")
+    assert said.pop("scores beyond 0 and 1, AUC") == (saturated, "compared unchanged")
 
     theirs, ours = both("RetrievalAUROC", "AUC", ([2.0, 1.0], [1, 1]))
     assert said.pop("a query without anything irrelevant, AUC") == (f"{theirs:g}", "excluded")

@@ -446,7 +446,7 @@ class Report(Answer, ByName[Result]):
 
     def __intervals(self, wanted: bool | Mapping[str, Any]) -> list[Intervals]:
         """Return the intervals of the measures, each drawn once; none unless they are wanted."""
-        settings = wanted if isinstance(wanted, Mapping) else {}
+        settings = wanted if type(wanted) is dict else {}  # a sparse matrix of SciPy can be a dictionary, too
         if settings is not wanted and not checks.flag(wanted, "interval"):
             return []
         unknown = [name for name in settings if name not in _INTERVAL_SETTINGS]
