@@ -212,18 +212,18 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
     for action in ("neg", "pos"):
         theirs, ours = both("RetrievalMAP", "mAP", ([2.0, 1.0], [0, 0]), empty_target_action=action)
         assert theirs == ours
-    assert said.pop("a query without anything relevant") == ("`empty_target_action`", "the same")
+    assert said.pop("a query without a relevant item") == ("`empty_target_action`", "the same")
 
     theirs, ours = both("RetrievalMAP", "mAP", ([2.0, 1.0], [0, 0]), empty_target_action="skip")
     assert said.pop("all queries skipped") == (f"{theirs:g}", f"{str(ours).replace('nan', 'NaN')}, with a warning")
 
     result = both("RetrievalAUROC", "AUC", ([40.0, 50.0], [0, 1]))
     assert result == (0.5, 1)  # a tie; the first place
-    saturated = "compared after a sigmoid in float32, in which large ones tie"
-    assert said.pop("scores beyond 0 and 1, AUC") == (saturated, "compared unchanged")
+    saturated = "compared after a sigmoid in float32, which makes large scores tie"
+    assert said.pop("scores outside [0, 1], AUC") == (saturated, "compared unchanged")
 
     theirs, ours = both("RetrievalAUROC", "AUC", ([2.0, 1.0], [1, 1]))
-    assert said.pop("a query without anything irrelevant, AUC") == (f"{theirs:g}", "excluded")
+    assert said.pop("a query without an irrelevant item, AUC") == (f"{theirs:g}", "excluded")
     assert np.isnan(ours)
 
     odd = [3.0, 2.0], [-2.0, 1.0]
