@@ -290,5 +290,5 @@ def test_every_study_has_texts_and_a_page_that_shows_its_pictures(name: str) -> 
     assert f"python -m reproduce {name}" in text
     shown = {link.rsplit("/", 1)[-1] for link in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)}
     own = {path.name for path in (ROOT / "docs" / "studies").glob(f"{name}-*.png")}
-    assert own
+    assert own or name == "decisions"  # which has tables alone
     assert own <= shown
