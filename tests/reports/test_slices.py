@@ -129,3 +129,12 @@ def test_for_a_mean_over_classes_it_can_happen_and_is_said() -> None:
     note = "Means over classes weigh queries differently in each slice"
     assert [any(line.startswith(note) for line in each.notes()) for each in two] == [False, True]
     assert any(line.startswith(note) for line in report(a, labels=labels, average="class").by_slice(column).notes())
+
+
+def test_a_value_that_no_query_has_is_refused() -> None:
+    hit, miss = [(0, 0, 1, 1)], [(1, 0, 1, 1)]
+    two = evaluate(TieProfile.from_groups([hit, miss], n_ranked=[9, 9]), "Hit@1")
+    for slices in (two.by_slice(["x", "y"]), compare(two, two).by_slice(["x", "y"])):
+        assert list(slices["y"]) == ["Hit@1"]
+        with pytest.raises(ValueError, match=r"^value must be one of 'x', 'y', but is 'z'$"):
+            slices["z"]

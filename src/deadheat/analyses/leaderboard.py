@@ -16,7 +16,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, measure_names
 from deadheat.reports.report import Report
-from deadheat.reports.statistics import joint
+from deadheat.reports.statistics import joint, permutation
 from deadheat.reports.statistics.intervals import Intervals, about_few, counted
 from deadheat.reports.statistics.joint import RankInterval
 from deadheat.reports.tables import LETTERS, count, has_ties, plain, raised
@@ -306,7 +306,7 @@ class Leaderboard(Answer):
     def _about_smallest_p(self) -> list[str]:
         """Return a note if no difference, however large, could be significant."""
         n_unit, n_resamples = min(self._n_units()), self.test.n_resamples
-        every = joint.tries_every_flip(n_unit, n_resamples)
+        every = permutation.tries_every_swap(n_unit, n_resamples)
         smallest = 2.0 ** (1 - n_unit) if every else 1 / (n_resamples + 1)
         if smallest < self.test.alpha:
             return []

@@ -8,7 +8,7 @@ from typing import Any
 
 from deadheat.analyses.difference import Difference
 from deadheat.reports.answer import Answer, Column, Panel
-from deadheat.reports.slices import OTHER_WEIGHTS, few_units, macro_mean
+from deadheat.reports.slices import OTHER_WEIGHTS, few_units, macro_mean, slice_of
 from deadheat.reports.statistics.intervals import NOTHING
 from deadheat.reports.statistics.permutation import holm
 from deadheat.reports.tables import count, plain
@@ -37,8 +37,7 @@ class SlicedComparison(Answer):
 
     def __getitem__(self, value: Any) -> dict[str, Difference]:
         """Return the differences of the queries that have a value of the column."""
-        row = self.names.index(value)
-        return {measure: slices[row] for measure, slices in self.differences.items()}
+        return slice_of(self.names, self.differences, value)
 
     @cached_property
     def pvalues(self) -> dict[str, dict[Any, float]]:

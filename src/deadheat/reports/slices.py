@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import QueryLabels, labels_of_queries
 from deadheat.reports.answer import Answer, Caution, Column, Panel
@@ -20,9 +21,12 @@ from deadheat.reports.breakdown import plain_label
 from deadheat.reports.result import Result
 from deadheat.reports.statistics.intervals import NOTHING, about_few
 from deadheat.reports.tables import count, plain
+from deadheat.support import checks
 from deadheat.support.arrays import Bool
 from deadheat.support.caching import cached_property
 from deadheat.support.triple import Triple
+
+T = TypeVar("T")
 
 OTHER_WEIGHTS = (
     "Means over classes weigh queries differently in each slice, so that one system can be ahead in every slice and "
@@ -57,8 +61,7 @@ class Slices(Answer):
 
     def __getitem__(self, value: Any) -> dict[str, Result]:
         """Return the results of the queries that have a value of the column."""
-        row = self.names.index(value)
-        return {measure: results[row] for measure, results in self.results.items()}
+        return slice_of(self.names, self.results, value)
 
     @cached_property
     def macro(self) -> dict[str, Triple[float]]:
@@ -112,6 +115,16 @@ class Slices(Answer):
 
 def _ends(result: Result) -> dict[str, float | None]:
     return {end: plain(getattr(result, end)) for end in Triple._fields}
+
+
+def slice_of(names: Sequence[Any], by_measure: Mapping[str, Sequence[T]], value: Any) -> dict[str, T]:
+    """Return by measure what belongs to a value of the column, or raise an error that names the values."""
+    try:
+        row = names.index(value)
+    except ValueError:
+        listed = ", ".join(map(checks.shown, names))
+        raise InvalidValueError("value", f"must be one of {listed}, but is {checks.shown(value)}") from None
+    return {measure: parts[row] for measure, parts in by_measure.items()}
 
 
 def few_units(intervals: Mapping[Any, Any]) -> list[Caution]:

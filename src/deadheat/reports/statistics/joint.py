@@ -82,7 +82,7 @@ def adjusted_pvalues(values: Float64, n_resamples: int, seed: int) -> Float64:
         np.maximum.accumulate(drawn[:, ::-1], axis=1, out=drawn[:, ::-1])
         n_extreme += np.count_nonzero(drawn >= least, axis=0)
         n_flip += len(signs)
-    if not tries_every_flip(n_unit, n_resamples):  # the observed arrangement counts as one more
+    if not permutation.tries_every_swap(n_unit, n_resamples):  # the observed arrangement counts as one more
         n_extreme, n_flip = n_extreme + 1, n_flip + 1
     p[better, worse] = np.maximum.accumulate(n_extreme / n_flip)
     return p
@@ -129,11 +129,6 @@ def inseparable_blocks(pvalues: Float64, alpha: float) -> list[tuple[int, int]]:
     return blocks
 
 
-def tries_every_flip(n_unit: int, n_resamples: int) -> bool:
-    """Return whether `n_resamples` are enough to try every flip of the units."""
-    return n_unit < n_resamples.bit_length()
-
-
 def _in_steps(values: Float64) -> Float64:
     """Return the values of the units in which systems differ as whole numbers of a step, in an order of their own."""
     differ = values[:, values.min(axis=0) < values.max(axis=0)]
@@ -173,7 +168,7 @@ def _sizes(steps: Float64, better: Int64, worse: Int64) -> Float64:
 
 def _flips(n_unit: int, n_resamples: int, seed: int, at_once: int) -> Iterator[Float64]:
     """Yield signs of the units, 1 or -1, (at_once, n_unit) or fewer rows at a time: all of them, or random ones."""
-    if tries_every_flip(n_unit, n_resamples):
+    if permutation.tries_every_swap(n_unit, n_resamples):
         for start in range(0, 1 << n_unit, at_once):
             numbers = np.arange(start, min(start + at_once, 1 << n_unit))
             yield 1.0 - 2.0 * (numbers[:, None] >> np.arange(n_unit) & 1).astype(np.float64)

@@ -33,6 +33,12 @@ class Drops(NamedTuple):
         return math.fsum(self.sums) / math.fsum(self.sizes)
 
     @property
+    def noise(self) -> float:
+        """The variance of the sum over as many units; the mean drop does not matter."""
+        n = len(self.sums)
+        return math.fsum(np.square(self.sums - self.mean * self.sizes)) * n / (n - 1)
+
+    @property
     def are_hits(self) -> bool:
         """True if every unit is a query, and was lost, won or neither."""
         return bool((self.sizes == 1).all() and np.isin(self.sums, (-1.0, 0.0, 1.0)).all())
@@ -108,9 +114,8 @@ def detectable_drop(drops: Drops, alpha: float, power: float = 0.8) -> float:
     n = len(drops.sums)
     if n < 2:
         return math.nan
-    law, total = _stats().norm, math.fsum(drops.sizes)
+    law, total, noise = _stats().norm, math.fsum(drops.sizes), drops.noise
     level, missed = float(law.isf(alpha)), float(law.isf(1 - power))
-    noise = math.fsum(np.square(drops.sums - drops.mean * drops.sizes)) * n / (n - 1)
     if not drops.are_hits:
         return (level + missed) * math.sqrt(noise) / total
 
@@ -135,8 +140,7 @@ def passing_margin(drops: Drops, alpha: float, power: float = 0.8) -> float:
     n = len(drops.sums)
     if n < 2:
         return math.nan
-    missed = float(_stats().norm.isf(1 - power))
-    noise = math.fsum(np.square(drops.sums - drops.mean * drops.sizes)) * n / (n - 1)
+    missed, noise = float(_stats().norm.isf(1 - power)), drops.noise
     if drops.are_hits:
         level, differ = -float(_stats().norm.isf(alpha)), float(np.count_nonzero(drops.sums))
         lost = min(n, (differ + missed * math.sqrt(noise)) / 2)

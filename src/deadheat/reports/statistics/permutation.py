@@ -41,7 +41,12 @@ def is_exact(differences: Float64, n_resamples: int) -> bool:
     >>> is_exact(np.array([[0.1, 0.0, 0.2]]), 4), is_exact(np.array([[0.1, 0.0, 0.2]]), 3)
     (True, False)
     """
-    return int(np.count_nonzero(differences.any(axis=0))) < n_resamples.bit_length()  # 2^n swaps
+    return tries_every_swap(int(np.count_nonzero(differences.any(axis=0))), n_resamples)
+
+
+def tries_every_swap(n_unit: int, n_resamples: int) -> bool:
+    """Return whether `n_resamples` are enough to try all 2^n swaps of the units."""
+    return n_unit < n_resamples.bit_length()
 
 
 def tails(differences: Float64, scale: float, n_resamples: int, seed: int) -> list[Tail]:
