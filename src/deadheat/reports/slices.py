@@ -28,6 +28,8 @@ from deadheat.support.triple import Triple
 
 T = TypeVar("T")
 
+_LISTED = 8  # slices that are named in a caution
+
 OTHER_WEIGHTS = (
     "Means over classes weigh queries differently in each slice, so that one system can be ahead in every slice and "
     "behind in all."
@@ -130,8 +132,8 @@ def slice_of(names: Sequence[Any], by_measure: Mapping[str, Sequence[T]], value:
 def few_units(intervals: Mapping[Any, Any]) -> list[Caution]:
     """Return one sentence that names the slices with too few units to trust an interval; else none."""
     few = [str(name) for name, interval in intervals.items() if about_few(interval.n, interval.unit)]
-    rule = "too few units for their intervals and p-values to be trusted"
-    return [Caution(f"{', '.join(few)}: {rule}.")] if few else []
+    which = ", ".join(few) if len(few) <= _LISTED else f"{len(few)} of {len(intervals)} slices"
+    return [Caution(f"{which}: too few units for their intervals and p-values to be trusted.")] if few else []
 
 
 def macro_mean(results: Sequence[Any]) -> Triple[float]:
