@@ -290,9 +290,8 @@ def _grid(name: str, title: str, breakdown: Breakdown, digits: int) -> dict[str,
         columns.append({"name": heading, "numeric": numeric, "text": text, "keys": keys})
     for heading, values in breakdown.per_row.items():
         rows = triples(values)
-        keys = list(map(_key, rows))
-        shown = [value(row, distinct_digits(rows, digits)) for row in rows]
-        text = [each.replace(", ", ",\N{NO-BREAK SPACE}") for each in shown]  # wraps before [
+        keys, common = list(map(_key, rows)), distinct_digits(rows, digits)
+        text = [value(row, common).replace(", ", ",\N{NO-BREAK SPACE}") for row in rows]  # wraps before [
         columns.append({"name": f"{heading} (%)", "numeric": True, "text": text, "keys": keys})
     return {"name": name, "title": title, "columns": columns, "n": len(columns[0]["text"]), "notes": breakdown.notes()}
 
