@@ -60,7 +60,7 @@ def workflow(name: str) -> str:
 
 def jobs() -> dict[str, Any]:
     """Return the jobs of a release."""
-    yaml = pytest.importorskip("yaml", reason="reading a workflow needs PyYAML, which mkdocs brings")
+    yaml = pytest.importorskip("yaml", reason="reading a workflow needs PyYAML (extra test)")
     return dict(yaml.safe_load(workflow("release.yml"))["jobs"])
 
 
