@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -74,3 +75,22 @@ def test_options_are_words_of_their_own(runs: Path) -> None:
     outputs, comment, _ = run(runs, old="good.run", new="good.run", qrels="qrels.txt", options="--by expected -m P@1")
     assert outputs["status"] == "0"
     assert "P@1" in comment
+
+
+def test_the_workflow_of_the_page_gates(tmp_path: Path) -> None:
+    yaml = pytest.importorskip("yaml", reason="reading a workflow needs PyYAML (extra test)")
+    page = (ROOT / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```text\n(name: quality\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    workflow = yaml.safe_load(block)
+    (given,) = [step["with"] for step in workflow["jobs"]["gate"]["steps"] if "deadheat" in step.get("uses", "")]
+    assert {*given} <= {*action()["inputs"]}
+    assert workflow["permissions"]["pull-requests"] == "write"
+    labels, random = np.arange(200) % 16, np.random.default_rng(0).normal(size=(200, 4))
+    apart = np.eye(16)[labels]
+    np.savez(tmp_path / "old.npz", embeddings=apart, labels=labels)
+    for rows, status in ((apart, "0"), (np.zeros((200, 4)), "1"), (random, "1")):  # all ties, and noise
+        np.savez(tmp_path / "new.npz", embeddings=rows, labels=labels)
+        outputs, *_ = run(tmp_path, **given)
+        assert outputs["status"] == status
+        for name in ("output", "summary"):
+            (tmp_path / name).unlink()
