@@ -60,12 +60,13 @@ def picture() -> str:
 text {{ font: 15px system-ui, sans-serif; fill: #1a1a1a }} .bold {{ font-weight: 600 }}
 .pale {{ font-size: 13px; fill: #57606a }}
 .sort {{ fill: #d55e00 }} .range {{ stroke: #0072b2; stroke-width: 9 }} .mark {{ stroke: #1a1a1a; stroke-width: 3 }}
-.line {{ stroke: #8c959f }}
+.line {{ stroke: #8c959f }} .paper {{ fill: #fff }}
 @media (prefers-color-scheme: dark) {{
-text {{ fill: #eceef0 }} .pale {{ fill: #9da7b1 }} .mark {{ stroke: #eceef0 }}
+.paper {{ fill: #14181d }} text {{ fill: #eceef0 }} .pale {{ fill: #9da7b1 }} .mark {{ stroke: #eceef0 }}
 .range {{ stroke: #56b4e9 }} .sort {{ fill: #e69f00 }}
 }}
 </style>
+<rect class="paper" width="760" height="{axis + 44}" rx="4"/>
 <text class="pale" x="{LEFT}" y="24">{title}</text>
 {point(0, "a sort, positives listed first", plain_mrr(scores, 0))}
 {point(1, "the same sort, listed last", plain_mrr(scores[:, ::-1], scores.shape[1] - 1))}

@@ -46,7 +46,9 @@ SAID = {  # by example the packages that it needs, and patterns of its output
         r"judged: -b   theirs: accuracy@1 0\.00   ours: 0\.50 \[0\.00, 1\.00\]\n"
         r"a trainer selects by cosine_ndcg@10_lower: 0\.631\n$",
     ]),
-    "flat_index": ("faiss", [r"\n\| 0 \| 768 \| IndexFlatL2 \| 100\.00 \|\n", r"\n\| 1,000 \| 768 \| IndexFlatL2 \| \d\.\d\d \|"]),
+    "flat_index": (
+        "faiss", [r"\| 0 \| 768 \| IndexFlatL2 \| 100\.00 \|\n", r"\| 1,000 \| 768 \| IndexFlatL2 \| \d\.\d\d \|\n"]
+    ),
     "graph_benchmarks": ("", [r"MRR +0\.0\d+ +\S+ +\S+\nHits@1 "]),
     "pykeen_evaluator": ("pykeen", [r"MRR, lower: .*\nMRR, expected: .*\nMRR, realistic: .*\nMRR, upper: "]),
     "trec_run": (
