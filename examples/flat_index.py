@@ -30,9 +30,9 @@ def main() -> None:
             }.items():  # fmt: skip
                 index.add(moved)
                 returned[name] = index.search(asked, K)[1]
-            found = dh.index_recall(returned, asked, moved, K, distance="euclidean")
+            measured = dh.index_recall(returned, asked, moved, K, distance="euclidean")
             for name in returned:
-                print(f"| {shift:,} | {dim} | {name} | {100 * found[name].recall:.2f} |")
+                print(f"| {shift:,} | {dim} | {name} | {100 * measured[name].recall:.2f} |")
 
 
 if __name__ == "__main__":

@@ -86,9 +86,9 @@ def test_the_workflow_of_the_page_gates(tmp_path: Path) -> None:
     assert {*given} <= {*action()["inputs"]}
     assert workflow["permissions"]["pull-requests"] == "write"
     labels, random = np.arange(200) % 16, np.random.default_rng(0).normal(size=(200, 4))
-    apart = np.eye(16)[labels]
-    np.savez(tmp_path / "old.npz", embeddings=apart, labels=labels)
-    for rows, status in ((apart, "0"), (np.zeros((200, 4)), "1"), (random, "1")):  # all ties, and noise
+    separated = np.eye(16)[labels]
+    np.savez(tmp_path / "old.npz", embeddings=separated, labels=labels)
+    for rows, status in ((separated, "0"), (np.zeros((200, 4)), "1"), (random, "1")):  # all ties, and noise
         np.savez(tmp_path / "new.npz", embeddings=rows, labels=labels)
         outputs, *_ = run(tmp_path, **given)
         assert outputs["status"] == status
