@@ -178,3 +178,24 @@ def require_lengths(items: list[Any], values: list[Any], argument: str) -> None:
     if len(items) != len(values):
         rule = f"must have a number for each document of a list, but has {len(values)} for {len(items)}"
         raise InvalidValueError(argument, rule)
+
+
+def column_of(
+    held: list[Any], usual: Mapping[str, tuple[str, ...]], given: Any, title: str = "columns"
+) -> dict[str, Any]:
+    """Return the column of each role: as the caller's map has it, or by its usual names; all must be there."""
+    given = {} if given is None else checks.mapping(given, "columns", "a dictionary from roles to names of columns")
+    for role in given:
+        checks.choice(role, usual, "columns")
+    spelled = {plain(name): name for name in reversed(held)}
+    result = {
+        role: next((name for name in [given[role]] if name in held), None)
+        if role in given
+        else next((spelled[plain(name)] for name in names if plain(name) in spelled), None)
+        for role, names in usual.items()
+    }
+    lacking = [str(given.get(role, role)) for role, name in result.items() if name is None]
+    if lacking:
+        rule = f"must have columns of {', '.join(usual)}, but has none of {', '.join(lacking)}: {checks.few(held)}"
+        raise InvalidTypeError("scores", f"{rule}; columns= names them, or give relevant too")
+    return result
