@@ -16,7 +16,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import FileError, InputError
-from deadheat.inputs import row_columns, rows, trec
+from deadheat.inputs import row_columns, trec
 
 RUN = {"q1": {"7": 0.5, "d 2": 0.25}, "q2": {"7": 1.0}}
 QRELS = {"q1": {"7": 1, "d 2": 0}, "q2": {"7": 2}}
@@ -198,7 +198,7 @@ SCORED = '{"qid": "q", "docid": "a", "score": %s}\n'
         (SCORED % 1 + '{"qid": "q"\n', "is no JSON of scores: Expecting ',' delimiter: line 3"),
         (SCORED % 1 + "[1]\n", "line 2: run must have an object in each line, but has one of type list"),
         (SCORED.replace(" ", "\n", 1) % 1 + "\n" + SCORED % '"1"', "line 4: score must be a number, but is of type"),
-        ('{"qid": "q", "docs": [{"text": "a"}]}\n', "line 1: run must have the id of a document in each hit, but has a"),
+        ('{"qid": "q", "docs": [{"text": "a"}]}\n', "line 1: run must have the id of a document in each hit, but"),
         ('{"qid": "q", "docs": ["a"]}\n' + SCORED % 1, "line 2: run must have scores, or none, but has both"),
     ],
 )  # fmt: skip

@@ -452,7 +452,7 @@ def _outside(allowed: Any, n_query: int, n_gallery: int) -> Bool | None:
         return None
     mask = conversion.plain(allowed, "allowed")
     if mask.dtype != np.bool_ or mask.shape not in ((n_gallery,), (n_query, n_gallery)):
-        rule = f"must be bool, ({n_gallery},) or ({n_query}, {n_gallery})"
+        rule = f"must be bool, ({n_gallery}) or ({n_query}, {n_gallery})"
         raise InvalidValueError("allowed", f"{rule}, but has shape {mask.shape} and dtype {mask.dtype}")
     return ~mask
 

@@ -141,11 +141,7 @@ def _of_lines(path: Path) -> dict[str, Any]:
     odd = next((row for row, (i, f) in enumerate(zip(*rows.values(), strict=True)) if len(i) != len(f)), None)
     if has_numbers and odd is not None:
         raise FileError(path, f" must have numbers in each line, or in none, but has none for query {odd}")
-    return {
-        kind: _rows(np.array([*row, None], dtype=object)[:-1])
-        for kind, row in rows.items()
-        if kind == "i" or has_numbers
-    }
+    return {kind: _even(row) for kind, row in rows.items() if row and (kind == "i" or has_numbers)}
 
 
 def _lists_of(record: Any) -> tuple[list[Any], list[Any]]:
