@@ -34,7 +34,7 @@ from deadheat.inputs.files import Path, unreadable, unzipped
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.tables import check_names
 from deadheat.inputs.predictions import distinct, not_scores, scores_in
-from deadheat.inputs.row_columns import HITS, RowColumns, number, plain, require_lengths
+from deadheat.inputs.row_columns import HITS, RowColumns, plain, require_lengths
 from deadheat.support import checks
 from deadheat.support.arguments import naming
 from deadheat.support.lazy import json
@@ -47,6 +47,9 @@ _NUMBER = re.compile(rb"[-+]?[0-9.]+([eE][-+]?[0-9]+)?|[-+]?(nan|inf|infinity)",
 _ADVICE = "; give the id of each hit, or from_run({query: {id: score}}, qrels) to rank by scores, which may tie"
 _DELIMITERS = ("\t", ",")
 _NO_HITS = (str, int, float, set, frozenset, list, tuple, np.ndarray, np.generic)  # but for named tuples
+_Parts: TypeAlias = tuple[list[Any], Any, str | None]
+_Parts: TypeAlias = tuple[list[Any], list[Any], str | None]
+_AS_THEY_ARE = ""  # the name of numbers that are neither ranks nor distances
 NO_DOCUMENT = object()  # the document of a query that has none
 
 
@@ -123,13 +126,13 @@ def _entries(
         if not _is_list(item):
             if lacks:
                 raise columns.lacking(held, path=path)
-            yield place, query, item, number(value, name)
+            yield place, query, item, columns.number(value, name)
         elif name is None:
             yield from _rows_of_hits(place, query, item, columns)
         else:
             values = value if _is_list(value) else [value] * len(item) if columns.argument == "qrels" else [value]
             require_lengths(item, values, columns.argument)
-            pairs = zip(item, (number(each, name) for each in values), strict=True)
+            pairs = zip(item, (columns.number(each, name) for each in values), strict=True)
             yield from ((place, query, *pair) for pair in pairs) if len(item) else [(place, query, NO_DOCUMENT, None)]
 
 
@@ -147,6 +150,8 @@ def _hits_in(response: Any) -> Any:
     """
     while not _is_list(response):
         if isinstance(response, Mapping):
+            if {*map(type, response.values())} <= {int, float}:  # as mostly
+                return response
             nested = {name: each for name, each in response.items() if isinstance(each, Mapping) or _is_list(each)}
             if not nested:
                 return response
@@ -167,25 +172,22 @@ def _rows_of_hits(place: int, query: Any, hits: Any, columns: RowColumns) -> Ite
     if isinstance(hits, Mapping):
         columns.reject()
         columns.rank_by("score" if hits else None)
-        items, values, name = list(hits), hits.values(), "score"
+        parts: _Parts = list(hits), list(hits.values()), "score" if columns.ascending else _AS_THEY_ARE
     else:
-        items, values, name = _parts_of_hits(
-            query, hits.tolist() if isinstance(hits, np.ndarray) else list(hits), columns
-        )
-        columns.rank_by(name, listed=bool(items))
+        parts = _parts_of_hits(query, hits.tolist() if isinstance(hits, np.ndarray) else list(hits), columns)
+        columns.rank_by(parts[2], listed=bool(parts[0]))
+    items, values, name = parts
     if name is None:
         values = [-rank for rank in range(1, len(items) + 1)] if columns.kind == "run" else [1] * len(items)
-    rows = [(place, query, item, number(value, name or "score")) for item, value in zip(items, values, strict=True)]
+    elif name != _AS_THEY_ARE:
+        values = [columns.number(value, name) for value in values]
+    rows = [(place, query, item, value) for item, value in zip(items, values, strict=True)]
     yield from rows or [(place, query, NO_DOCUMENT, None)]
 
 
-def _parts_of_hits(query: Any, hits: list[Any], columns: RowColumns) -> tuple[list[Any], Any, str | None]:
+def _parts_of_hits(query: Any, hits: list[Any], columns: RowColumns) -> _Parts:
     """Return the ids and the numbers of hits, and the name of these; None for hits without any."""
-    if (
-        hits
-        and all(map(_is_pair, hits))
-        and any(isinstance(i, str) or isinstance(n, (float, np.floating)) for i, n in hits)
-    ):
+    if hits and all(map(_is_pair, hits)) and any(isinstance(item, str) or _is_float(n) for item, n in hits):
         columns.reject()
         return [item for item, _ in hits], [value for _, value in hits], "score"
     if not hits or isinstance(hits[0], (str, int, np.integer)):
@@ -317,7 +319,7 @@ def rows_in(path: Path, columns: RowColumns) -> tuple[Callable[[], Iterator[Row]
         known = None not in columns.found(names)[:2] or bool({*columns.named} & {*names})
         if known or (len(names) > 1 and _has_names(start)):
             return partial(_rows_of_cells, path, columns, delimiter), "line"
-    if columns.named or columns.separator:
+    if columns.named or columns.separator or columns.ascending:
         rule = f"has no names of columns in its first line: give their places from 0 ({columns.title})"
         raise FileError(path, f" {rule}")
     return None
