@@ -47,7 +47,6 @@ _NUMBER = re.compile(rb"[-+]?[0-9.]+([eE][-+]?[0-9]+)?|[-+]?(nan|inf|infinity)",
 _ADVICE = "; give the id of each hit, or from_run({query: {id: score}}, qrels) to rank by scores, which may tie"
 _DELIMITERS = ("\t", ",")
 _NO_HITS = (str, int, float, set, frozenset, list, tuple, np.ndarray, np.generic)  # but for named tuples
-_Parts: TypeAlias = tuple[list[Any], Any, str | None]
 _Parts: TypeAlias = tuple[list[Any], list[Any], str | None]
 _AS_THEY_ARE = ""  # the name of numbers that are neither ranks nor distances
 NO_DOCUMENT = object()  # the document of a query that has none
@@ -120,20 +119,20 @@ def _entries(
     Where a run has no number, a list is a ranking.
     """
     name, lacks = names[2], names[2] is None and not columns.may_lack_number(tuple(held))
-    for place, query, item, value in rows:
+    for line, query, item, value in rows:
         if columns.separator is not None:
             item, value = columns.cells(item, value)
         if not _is_list(item):
             if lacks:
                 raise columns.lacking(held, path=path)
-            yield place, query, item, columns.number(value, name)
+            yield line, query, item, columns.number(value, name)
         elif name is None:
-            yield from _rows_of_hits(place, query, item, columns)
+            yield from _rows_of_hits(line, query, item, columns)
         else:
             values = value if _is_list(value) else [value] * len(item) if columns.argument == "qrels" else [value]
             require_lengths(item, values, columns.argument)
             pairs = zip(item, (columns.number(each, name) for each in values), strict=True)
-            yield from ((place, query, *pair) for pair in pairs) if len(item) else [(place, query, NO_DOCUMENT, None)]
+            yield from ((line, query, *pair) for pair in pairs) if len(item) else [(line, query, NO_DOCUMENT, None)]
 
 
 def _is_list(cell: Any) -> bool:
@@ -164,7 +163,7 @@ def _hits_in(response: Any) -> Any:
     return response
 
 
-def _rows_of_hits(place: int, query: Any, hits: Any, columns: RowColumns) -> Iterator[Row]:
+def _rows_of_hits(line: int, query: Any, hits: Any, columns: RowColumns) -> Iterator[Row]:
     """Yield the rows of one query: numbers by document, or a list of hits, whose order ranks where they have no score.
 
     A hit is an id, a pair of an id and a score, or anything with fields for both.
@@ -181,8 +180,8 @@ def _rows_of_hits(place: int, query: Any, hits: Any, columns: RowColumns) -> Ite
         values = [-rank for rank in range(1, len(items) + 1)] if columns.kind == "run" else [1] * len(items)
     elif name != _AS_THEY_ARE:
         values = [columns.number(value, name) for value in values]
-    rows = [(place, query, item, value) for item, value in zip(items, values, strict=True)]
-    yield from rows or [(place, query, NO_DOCUMENT, None)]
+    rows = [(line, query, item, value) for item, value in zip(items, values, strict=True)]
+    yield from rows or [(line, query, NO_DOCUMENT, None)]
 
 
 def _parts_of_hits(query: Any, hits: list[Any], columns: RowColumns) -> _Parts:
@@ -194,8 +193,8 @@ def _parts_of_hits(query: Any, hits: list[Any], columns: RowColumns) -> _Parts:
         return [item for item in hits if isinstance(item, str) or item != -1], [], None
     _, of_item, name = columns.found(held := _fields(hits[0]), in_hits=True)
     if of_item is None:
-        of = f" of {', '.join(map(str, held)) or 'nothing'}" if isinstance(hits[0], Mapping) else ""
-        got = f"has a {type(hits[0]).__name__}{of} for query {checks.shown(query)}"
+        fields = f" of {', '.join(map(str, held)) or 'nothing'}" if isinstance(hits[0], Mapping) else ""
+        got = f"has a {type(hits[0]).__name__}{fields} for query {checks.shown(query)}"
         raise InvalidTypeError(columns.argument, f"must have the id of a document in each hit, but {got}")
     return [_field(hit, of_item) for hit in hits], [_field(hit, name) for hit in hits], name
 
