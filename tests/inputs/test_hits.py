@@ -230,3 +230,69 @@ def test_qrels_have_a_map_of_their_own(tmp_path: Path) -> None:
     assert "qrels_columns must be one of" in refused("run", qrels, run, "--qrels-column", "score=x").replace(
         "--qrels-column", "qrels_columns"
     )
+
+
+JSON_LINES = """
+{"qid": "q\\u0020x", "x": 1, "docid": "a", "score": 1}
+{"qid": "#q", "x": 1, "docid": "a", "score": 1}
+{"qid": 7, "x": null, "docid": -0, "score": -0}
+{"qid": "q", "x": "y, z", "docid": "b", "score": 1e3}
+{"qid": "q", "x": 1, "docid": "c d", "score": 12345678901234567}
+{"qid":"q","x":1,"docid":"é","score":1}
+{"x": 1, "qid": "q", "docid": "e", "score": 1}
+{"qid": "q", "x": 1, "docid": "f", "score": 1e999}
+{"qid": "q", "x": 1, "docid": "g", "score": NaN}
+{"qid": "q", "x": 1, "docid": "h", "score": 01}
+{"qid": "q", "x": [1], "docid": "i", "score": 1}
+{"qid": "q", "x": 1, "docid": "j", "score": "1"}
+{"qid": "q", "qid": "q", "x": 1, "docid": "k", "score": 1}
+{"qid": "q", "x": 1, "docid": "", "score": 1}
+{
+"""
+CELLS = """
+q,1,a b,1
+#q,1,a,1
+"q",1,"b,c",1
+q,,d,1_0
+q,1,e
+q,1,f,nan
+q,1,g,1e5
+q,1,h,x
+,1,i,1
+q,1,é,1
+q,1,j,1,2
+q,1,k, 1
+q,1,l,12345678901234567
+q,"1,m",x,1
+"""
+ODD = {"JSON": JSON_LINES.split("\n"), "header": CELLS.split("\n")}
+
+
+@pytest.mark.parametrize("form", ODD)
+@pytest.mark.parametrize("kind", ["run", "qrels"])
+def test_fast_and_slow_reading_agree(form: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same table and the same message, whatever a line has that is not plain."""
+    monkeypatch.setattr(trec, "_BLOCK", 300)
+    path, read = tmp_path / "file", trec.open_run if kind == "run" else trec.open_qrels
+    name, fast, n_fast = ("score" if kind == "run" else "rel"), trec._read_plain_lines, 0
+    plain = [(f"q{i // 5}", f"d{i}", i) for i in range(30)]
+    for odd in [None, *ODD[form], "\ufeff"]:
+        if form == "JSON":
+            lines = [json.dumps({"qid": q, "x": None, "docid": d, name: s}) for q, d, s in plain]
+        else:
+            lines = [f"{q},,{d},{s}" for q, d, s in plain]
+        lines[20:20] = [] if odd in (None, "\ufeff") else [odd.replace("score", name)]
+        lines = ["qid,x,docid," + name] * (form == "header") + lines
+        for end in ("\n", "\r\n"):
+            path.write_bytes(("\ufeff" * (odd == "\ufeff") + end.join(lines) + end).encode())
+            outcomes = []
+            for reading in (fast, lambda *_: None):
+                monkeypatch.setattr(trec, "_read_plain_lines", reading)
+                try:
+                    outcomes.append([(query, list(row.items())) for query, row in read(path).items()])
+                except (FileError, InputError) as error:
+                    outcomes.append(str(error))
+            assert outcomes[0] == outcomes[1]
+        columns = row_columns.RowColumns(kind)
+        n_fast += fast(path, trec._RUN if kind == "run" else trec._QRELS, trec.PLAIN, columns) is not None
+    assert n_fast >= 2

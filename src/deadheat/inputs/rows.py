@@ -20,7 +20,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path as FilePath
@@ -322,6 +322,56 @@ def rows_in(path: Path, columns: RowColumns) -> tuple[Callable[[], Iterator[Row]
         rule = f"has no names of columns in its first line: give their places from 0 ({columns.title})"
         raise FileError(path, f" {rule}")
     return None
+
+
+_MOST_PLAIN = 64  # columns of lines that one pattern describes
+_TEXT, _WHOLE = rb'[^"\\\x00-\x1f]', rb"0|-?[1-9][0-9]{0,14}"
+_REAL = rb"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_SCALAR = rb'(?:"%b*"|[-+0-9.eE]+|true|false|null)' % _TEXT
+_JSON_ID = rb'(?:"(?P<%b>(?:(?!\s)%b)+)"|(?P<%b_>%b))'
+_JSON = (  # of query, document and number
+    rb'(?!"#)' + _JSON_ID % (b"q", _TEXT, b"q", _WHOLE), _JSON_ID % (b"d", _TEXT, b"d", _WHOLE), b"(?P<n>%b)" % _REAL,
+)  # fmt: skip
+_CELLS = rb"(?P<q>(?!#)%b+)(?P<q_>)", rb"(?P<d>%b+)(?P<d_>)", rb"(?P<n>%b+)"
+
+
+def plain_lines(path: Path, columns: RowColumns) -> tuple[re.Pattern[bytes], bool] | None:
+    """Return the pattern of lines like the first, with groups q, d and n, and whether a header comes before them.
+
+    It fits only what is read the same as three fields between blanks: no quotes, escapes or blanks in ids. None where
+    no pattern suffices: of ranks, lists, and files of other kinds.
+    """
+    if columns.separator is not None or columns.ascending or columns.by_place:
+        return None
+    with unzipped(path) as file:
+        start = file.readline(1 << 16).rstrip(b"\r\n")
+    if start.startswith(b"{"):
+        with suppress(ValueError, RecursionError):
+            record = json.loads(start)
+            parts = _plain_parts(list(record), columns, _JSON)
+            fields = [b"%b[ ]*:[ ]*%b" % (re.escape(json.dumps(k).encode()), parts.get(k, _SCALAR)) for k in record]
+            return (_lines_of(rb"\{[ ]*" + rb"[ ]*,[ ]*".join(fields) + rb"[ ]*\}"), False) if parts else None
+        return None
+    for delimiter in map(str.encode, _DELIMITERS):
+        held = start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace").split(delimiter.decode())
+        cells = tuple(part % (rb'[^"\s%b]' % delimiter) for part in _CELLS)
+        parts = _plain_parts(held, columns, cells)
+        if parts:
+            other = rb'[^"\r\n%b]*' % delimiter
+            return _lines_of(delimiter.join(parts.get(name, other) for name in held)), True
+    return None
+
+
+def _plain_parts(held: list[str], columns: RowColumns, parts: tuple[bytes, ...]) -> dict[str, bytes]:
+    """Return the patterns of the three columns by their names; none if they are not all there, or rank."""
+    names = columns.found(held)
+    if None in names or plain(names[2]) == "rank" or len({*held}) < len(held) or len(held) > _MOST_PLAIN:
+        return {}
+    return dict(zip(names, parts, strict=True))
+
+
+def _lines_of(line: bytes) -> re.Pattern[bytes]:
+    return re.compile(b"^" + line + rb"\r?$", re.MULTILINE)
 
 
 def _has_names(line: bytes) -> bool:
