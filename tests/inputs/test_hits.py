@@ -133,6 +133,8 @@ BLAST = "# BLASTN\nq\ta\t99.0\t1\t2\t3\t4\t5\t6\t7\t1e-9\t0.5\nq\t7\t98\t1\t2\t3
             IN_ORDER,
         ),
         ('{"q": {"a": 1, "7": 2}}', {"order": "ascending"}, IN_ORDER),
+        ('{"id": "q", "hits": {"a": 0.5, "7": 0.25}}', {"query": "id"}, SCORED),
+        ('{"id": "q", "found": [["a", 0.5], ["7", 0.25]]}', {"query": "id", "document": "found"}, SCORED),
         ("q,x,0.5,a\nq,x,0.25,7\n", {"query": 0, "document": 3, "score": 2}, SCORED),
         ("q  a   0.5\nq 7 0.25\n", {"query": 0, "document": 1, "score": 2}, SCORED),
         ("q\ta|7\n", {"query": 0, "document": 1, "separator": "|"}, IN_ORDER),
@@ -169,6 +171,7 @@ def test_one_map_of_columns(text: str, columns: dict[str, Any], want: Any, tmp_p
         (BLAST, {"queri": 0}, "columns must be one of query, document, score, separator, order, but is"),
         (BLAST, "id", 'columns must be a dictionary such as {"query": "id", "document": "predictions"}'),
         ('{"q": {"a": 1}}', {"document": "a"}, "columns must be left out, as these documents of the run"),
+        ('{"q": [{"id": "a", "score": 1}]}', {"query": "x"}, "columns must be left out, as these documents of the run"),
         ('{"q": [["a", 0.5]]}', {"score": "s"}, "columns must be left out, as these documents of the run"),
     ],
 )  # fmt: skip

@@ -96,9 +96,10 @@ def _rows_of_mapping(source: Mapping[Any, Any], columns: RowColumns) -> Iterator
         if hits is None or hasattr(row, "column_names"):
             hint = f": give it alone, [{query!r:.50}]" if hasattr(row, "column_names") else ""
             got = f"has {type(row).__name__} for {query!r:.50}{hint}"
-            raise InvalidTypeError(
-                columns.argument, f"must hold a dictionary, or a list of hits, for each query, but {got}"
-            )
+            rule = f"must hold a dictionary, or a list of hits, for each query, but {got}"
+            raise InvalidTypeError(columns.argument, rule)
+        if len(hits) and (columns.asked[0] is not None or isinstance(hits, Mapping) or not _has_fields(hits[0])):
+            columns.reject()
         yield from _rows_of_hits(0, query, hits, columns)
 
 
@@ -169,7 +170,6 @@ def _rows_of_hits(line: int, query: Any, hits: Any, columns: RowColumns) -> Iter
     A hit is an id, a pair of an id and a score, or anything with fields for both.
     """
     if isinstance(hits, Mapping):
-        columns.reject()
         columns.rank_by("score" if hits else None)
         parts: _Parts = list(hits), list(hits.values()), "score" if columns.ascending else _AS_THEY_ARE
     else:
@@ -187,7 +187,6 @@ def _rows_of_hits(line: int, query: Any, hits: Any, columns: RowColumns) -> Iter
 def _parts_of_hits(query: Any, hits: list[Any], columns: RowColumns) -> _Parts:
     """Return the ids and the numbers of hits, and the name of these; None for hits without any."""
     if hits and all(map(_is_pair, hits)) and any(isinstance(item, str) or _is_float(n) for item, n in hits):
-        columns.reject()
         return [item for item, _ in hits], [value for _, value in hits], "score"
     if not hits or isinstance(hits[0], (str, int, np.integer)):
         return [item for item in hits if isinstance(item, str) or item != -1], [], None
@@ -207,6 +206,10 @@ def _is_pair(hit: Any) -> bool:
 
 def _is_float(value: Any) -> bool:
     return isinstance(value, (float, np.floating))
+
+
+def _has_fields(hit: Any) -> bool:
+    return not isinstance(hit, _NO_HITS) or hasattr(hit, "_fields")
 
 
 def _fields(hit: Any) -> list[Any]:
