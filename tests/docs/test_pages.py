@@ -183,7 +183,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "qrels.txt": "q1 0 d3 1\nq1 0 d1 0\n",
         **dict.fromkeys(("log.jsonl", "old.jsonl", "new.jsonl"), memory),
         "sessions.tsv": "s1_0\ts1\ns1_1\ts1\ns2_0\ts2\n",
-        "types.txt": "q1 one session\n",
+        "types.txt": "q1 multi-session\n",
     }
     for name, text in texts.items():
         Path(name).write_text(text)
