@@ -32,6 +32,8 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import InvalidValueError
+from deadheat.measures.completions import Deciding, Order, furthest, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant, not_a_rank_sum
 from deadheat.measures.groups import (
     POSSIBLE,
@@ -84,6 +86,26 @@ class AveragePrecision(ClosedForms):
         variance = sum_by_query(profile, mixed, _variances(*_arrays(profile, mixed), slots))
         with np.errstate(invalid="ignore"):
             return np.sqrt(variance) / defined(profile, most_found(profile.n_relevant, measure))
+
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        """Return the completions at which the sum over its divisor is least and greatest."""
+        if measure.choice == HITS:
+            rule = f"{measure.name} must be left out where unjudged items are unknown"
+            raise InvalidValueError("measures", f"{rule}: a hit nearer to the front can lower it")
+        n = furthest(profile)
+        discount, before = np.zeros((2, n + 2))  # one over a rank within the cutoff, and over the one before it
+        within = 1 + (min(measure.limit, n) if measure.limit else n)
+        discount[:within] = reciprocal_ranks(n)[:within]
+        before[1:within] = discount[: within - 1]
+
+        def values(order: Order) -> Float64:
+            if measure.limit == 0:
+                return order.sums_within(order.n_relevant) / order.n_relevant
+            if measure.choice == TRAPEZOID:
+                return (order.sums(discount + before) - order.once(before)) / order.n_relevant
+            return order.sums(discount) / most_found(order.n_relevant, measure)
+
+        return scanned(profile, values)
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         if measure.choice in (HITS, TRAPEZOID):

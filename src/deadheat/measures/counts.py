@@ -30,6 +30,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.measures.completions import Deciding, Order, at_ends, by_cutoff, furthest, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum, Variant
 from deadheat.measures.groups import (
     POSSIBLE,
@@ -71,6 +72,11 @@ class Hits(ClosedForms):
             values = self.factor * np.sqrt(sum_by_query(profile, mixed, variance))
             return defined(profile, values / self._divisor(measure, profile.n_relevant))
 
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        if measure.limit:
+            return by_cutoff(profile, measure.limit)
+        return scanned(profile, lambda order: order.hits(order.n_relevant) / order.n_relevant)
+
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         return RankSum(Counted.ONE, np.ones(n + 1), 1.0 / (self._divisor(measure, relevant) / self.factor))
 
@@ -95,6 +101,9 @@ class SetCounts(NoRankSum):
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         return defined(profile, np.zeros(profile.n_query))
 
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        return by_cutoff(profile, measure.limit)
+
 
 # ---------------------------------------------------------------------------------------------------------------------
 # pairs of a relevant and an irrelevant item
@@ -115,6 +124,19 @@ class Area(ClosedForms):
         pairs = profile.n_relevant * (profile.n_ranked - found(profile))
         with np.errstate(invalid="ignore"):
             return np.sqrt(variance) / np.where(pairs > 0, pairs, np.nan)
+
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        n = furthest(profile)
+        once = np.ones(n + 2)
+        once[-1] = 0.0
+
+        def values(order: Order) -> Float64:
+            hits = order.once(once)
+            pairs = order.once((order.n_ranked - np.arange(n + 2.0)) * once) - hits * (hits - 1) / 2
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return pairs / ((order.n_ranked - hits) * order.n_relevant)
+
+        return scanned(profile, values)
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         pairs = relevant * (ranked - relevant).astype(np.float64)
@@ -149,6 +171,9 @@ class Preferences(NoRankSum):
         variance = sum_by_query(profile, mixed, m * (m + parts) / (parts + 1) * np.where(adding > 0, of_one, 0.0))
         with np.errstate(invalid="ignore"):
             return defined(profile, np.sqrt(variance) / (depth.astype(np.float64) * profile.n_relevant))
+
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        return at_ends(profile)  # of judged items alone: there is none
 
 
 def _depth(profile: TieProfile) -> Int64:

@@ -17,6 +17,7 @@ import numpy as np
 from deadheat.engine.profiles.parts import at_level, each_part, in_parts
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError
+from deadheat.measures.completions import completed, condensed
 from deadheat.measures.family import Measure
 from deadheat.measures.groups import in_threads, last_ranks
 from deadheat.measures.names import parse
@@ -97,6 +98,10 @@ def _profile(profile: TieProfile) -> TieProfile:
 
 def _fill(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float64], threads: int) -> None:
     """Write the values of several measures of one level of relevance, (3, n_query) each."""
+    if profile.n_unjudged is not None:
+        for measure, values in zip(measures, out, strict=True):
+            _fill_unknown(profile, measure, values, threads)
+        return
     fills = [measure.row.forms.loop(profile, measure, values) for measure, values in zip(measures, out, strict=True)]
     in_threads(lambda first, last: [fill(first, last) for fill in fills], ranges_of_queries(profile, threads), threads)
     for measure, values in zip(measures, out, strict=True):
@@ -106,6 +111,21 @@ def _fill(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float6
             measure.row.forms.complete(profile, measure, Triple(*values), threads)
     if profile.n_ordered is not None:
         _forget_expected(profile, measures, out, threads)
+
+
+def _fill_unknown(profile: TieProfile, measure: Measure, out: Float64, threads: int) -> None:
+    """Write the least and the greatest value over what unjudged items may be, and an expectation where these agree."""
+    forms, has_relevant = measure.row.forms, profile.n_relevant > 0
+    if forms.judged:
+        _fill(condensed(profile), [measure], [out], threads)
+        return
+    low, high = (np.full_like(out, np.nan) for _ in range(2))
+    for n, values, worst in zip(forms.deciding(profile, measure), (low, high), (True, False), strict=True):
+        _fill(completed(profile, n, worst, forms.graded), [measure], [values], threads)
+    out[0], out[2] = low[0], np.maximum(low[0], high[2])
+    open_to_it = (profile.n_unjudged > 0) & (out[0] < out[2])
+    out[1] = np.where(open_to_it, np.nan, np.where(out[0] == out[2], out[0], low[1]))
+    out[:, ~has_relevant] = np.nan
 
 
 def ranges_of_queries(profile: TieProfile, threads: int) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.sources import unmatched
 from deadheat.engine.sources.counted import CountedTask, SourceCounts, labels_of
-from deadheat.engine.sources.run_tables import RunOptions, RunTables, in_common
+from deadheat.engine.sources.run_tables import RunOptions, RunTables, Unjudged, in_common
 from deadheat.engine.ties.rule import Ties
 from deadheat.inputs import trec
 from deadheat.inputs.samples import QueryLabels
@@ -26,7 +26,7 @@ def from_run(
     qrels: Path | Table,
     *,
     rel: float | None = None,
-    judged_only: bool = False,
+    unjudged: Unjudged = "irrelevant",
     complete: bool = True,
     ties: ScoreTiesName | Ties = "exact",
     max_docs: int | None = None,
@@ -51,9 +51,11 @@ def from_run(
     rel : int or float, optional
         The least gain that is relevant (trec_eval's ``-l``), for measures that do not give their own; by default
         every gain above 0. The gains of nDCG are the grades, whatever `rel` is, as in trec_eval.
-    judged_only : bool
-        Whether documents without a judgement are taken out of the run (trec_eval's ``-J``). A grade below 0 is no
-        judgement, as there.
+    unjudged : {"irrelevant", "junk", "unknown"} or float
+        What documents of the run without a judgement are; a grade below 0 is none, as in trec_eval. Irrelevant; taken
+        out of the run, which leaves a condensed list (``"junk"``, trec_eval's ``-J``); or unknown: each is irrelevant
+        or relevant, and the bounds hold over all of these worlds and the ties together. If relevant, its gain is the
+        largest that is judged, or the number that is given in place of ``"unknown"``.
     complete : bool
         Whether queries of the qrels that are not in the run count, as 0 (trec_eval's ``-c``).
     ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
@@ -104,7 +106,11 @@ def from_run(
     bounds. For the mean that trec_eval prints, take ``complete=False`` and ``evaluate(task, singletons="zero")``
     and, where scores are read as float32 (pytrec_eval, trec_eval 9), ``ties="float32"``.
 
-    bpref is over the judged documents alone, whatever `judged_only` is.
+    bpref is over the judged documents alone, whatever `unjudged` is.
+
+    With unknown documents there is no expected value, unless their relevance does not matter. Documents that were not
+    retrieved stay irrelevant; `deadheat.compare` and `leaderboard` take those that another system retrieved as unknown,
+    too. Bounds are those of one gain: the lower one also holds for all smaller ones.
 
     Undefined: a query without a relevant document, or without judgements, is a singleton.
 
@@ -126,7 +132,7 @@ def from_run(
     Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.
     1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
     """
-    options = RunOptions.checked(rel, judged_only, complete, ties, max_docs)  # before files are read
+    options = RunOptions.checked(rel, unjudged, complete, ties, max_docs)  # before files are read
     opened = in_common(trec.open_run(run, repeats=repeats, documents=documents), trec.open_qrels(qrels))
     return RunTask("a run", Run(*opened), _settings(options) | {"labels": labels, "threads": threads})
 

@@ -93,7 +93,7 @@ def own_queries(tables: RunTables) -> list[str]:
     ['q']
     """
     scores, judged, queries, options = tables
-    least = 0 if options.judged_only else -np.inf
+    least = 0 if options.unjudged == "junk" else -np.inf
     own = [query for query in queries if query in scores.get(query, ()) and least <= judged[query].get(query, -1) <= 0]
     return own if 2 * len(own) > len(scores) else [query for query in own if not query.isdigit()]
 
