@@ -102,7 +102,8 @@ class AveragePrecision(ClosedForms):
             if measure.limit == 0:
                 return order.sums_within(order.n_relevant) / order.n_relevant
             if measure.choice == TRAPEZOID:
-                return (order.sums(discount + before) - order.once(before)) / order.n_relevant
+                first = np.eye(1, n + 2, 1)[0]  # precision 1 is before rank 1
+                return (order.sums(discount + before) - order.once(before - first)) / (2 * order.n_relevant)
             return order.sums(discount) / most_found(order.n_relevant, measure)
 
         return scanned(profile, values)

@@ -200,8 +200,20 @@ def std(profile: TieProfile, measure: Measure | str) -> Float64:
     profile, measure = _profile(profile), _parsed(measure)
     if profile.bounds_only:
         return np.full(profile.n_query, np.nan)
+    if profile.n_unjudged is not None:
+        return _deviation_of_known(profile, measure)
     deviation = measure.row.forms.deviation
     if profile.n_ordered is not None:
         unknown = np.isnan(per_query(profile, measure).expected)
         return np.where(unknown, np.nan, std(profile.best_completed(), measure))
     return np.concatenate([deviation(at_level(part, measure.rel), measure) for _, part in in_parts(profile)])
+
+
+def _deviation_of_known(profile: TieProfile, measure: Measure) -> Float64:
+    """Return the deviation of queries whose value does not depend on what unjudged items are; NaN for the others."""
+    if measure.row.forms.judged:
+        return std(condensed(profile), measure)
+    nothing = np.zeros(profile.n_query, dtype=np.int64)
+    over_ties = std(completed(at_level(profile, measure.rel), nothing, True, measure.row.forms.graded), measure)
+    expected = per_query(profile, measure).expected
+    return np.where(profile.n_unjudged == 0, over_ties, np.where(np.isnan(expected), np.nan, 0.0))
