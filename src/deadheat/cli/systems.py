@@ -31,6 +31,7 @@ from deadheat.errors import MOST, FileError, InputError, UndefinedError, printab
 from deadheat.inputs import trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
+from deadheat.measures.names import level
 from deadheat.plots.pages import html_report
 from deadheat.reports.answer import Answer
 from deadheat.reports.averaging import Singletons, SummaryOptions
@@ -68,7 +69,10 @@ CHUNKS = (
 JUDGING = (
     option("TREC run", "-l", "--rel", type=REAL,
         help="Count documents of this gain and above as relevant. Default: of any above 0."),
-    option("TREC run", "-J", "--judged-only", is_flag=True, help="Take documents without a judgement out of the run."),
+    option("TREC run", "--unjudged", metavar="TREATMENT",
+        help="Take documents without a judgement as irrelevant, as unknown (irrelevant or relevant, of the largest "
+        "judged gain or of the number that is given instead), or as junk, out of the run. Default: irrelevant."),
+    option("TREC run", "-J", "condensed", is_flag=True, help="The same as --unjudged junk, as in trec_eval."),
     option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N",
         help="Count only the first N documents of each query."),
     *CHUNKS,
@@ -94,13 +98,13 @@ TESTING = (
 EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of the table below it.")
 
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
-_JUDGING = ("rel", "judged_only", "max_docs", "complete", "repeats", "documents")
+_JUDGING = ("rel", "max_docs", "complete", "repeats", "documents")
 _OF_EMBEDDINGS = (
     *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header", "columns", "drop"),
     *("distance", "ties_of", "average", "device"),
 )
 _OF_BOARD = {"names", "json_out", "markdown", "latex", "digits", "memory", "seconds"}  # not for the process of a FILE
-_OF_RUNS = {"qrels", *_JUDGING}
+_OF_RUNS = {"qrels", "unjudged", "condensed", *_JUDGING}
 
 
 @click.command(cls=Command, example="compare old.npz new.npz -m mAP --fail-if-worse")
@@ -303,10 +307,20 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
 def _judging(options: dict[str, Any]) -> dict[str, Any]:
     as_there = options.get("trec_eval", False)
     chosen = {key: options[key] for key in (*_JUDGING, "threads")}
+    chosen["unjudged"] = _unjudged(options)
     chosen["ties"] = shared.ties_of(options)
     chosen["complete"] = not as_there if options["complete"] is None else options["complete"]
     chosen["singletons"] = options["singletons"] or ("zero" if as_there else "skip")
     return chosen
+
+
+def _unjudged(options: dict[str, Any]) -> str | float:
+    """Return the treatment of unjudged documents, a gain as a number."""
+    given = options["unjudged"]
+    if options["condensed"] and given not in (None, "junk"):
+        raise click.UsageError(f"-J is --unjudged junk, but --unjudged is {given}")
+    gain = None if given is None else level(given)
+    return ("junk" if options["condensed"] else given or "irrelevant") if gain is None else gain
 
 
 def _print(report: Report, options: dict[str, Any], names: list[str], run: Path, sliced: Answer | None) -> None:

@@ -32,7 +32,6 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidValueError
 from deadheat.measures.completions import Deciding, Order, furthest, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant, not_a_rank_sum
 from deadheat.measures.groups import (
@@ -90,8 +89,7 @@ class AveragePrecision(ClosedForms):
     def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
         """Return the completions at which the sum over its divisor is least and greatest."""
         if measure.choice == HITS:
-            rule = f"{measure.name} must be left out where unjudged items are unknown"
-            raise InvalidValueError("measures", f"{rule}: a hit nearer to the front can lower it")
+            return super().deciding(profile, measure)  # refused: a hit that moves to the front can lower it
         n = furthest(profile)
         discount, before = np.zeros((2, n + 2))  # one over a rank within the cutoff, and over the one before it
         within = 1 + (min(measure.limit, n) if measure.limit else n)

@@ -30,7 +30,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.completions import Deciding, Order, at_ends, by_cutoff, furthest, scanned
+from deadheat.measures.completions import Deciding, Order, by_cutoff, furthest, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum, Variant
 from deadheat.measures.groups import (
     POSSIBLE,
@@ -171,9 +171,6 @@ class Preferences(NoRankSum):
         variance = sum_by_query(profile, mixed, m * (m + parts) / (parts + 1) * np.where(adding > 0, of_one, 0.0))
         with np.errstate(invalid="ignore"):
             return defined(profile, np.sqrt(variance) / (depth.astype(np.float64) * profile.n_relevant))
-
-    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
-        return at_ends(profile)  # of judged items alone: there is none
 
 
 def _depth(profile: TieProfile) -> Int64:

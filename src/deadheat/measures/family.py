@@ -66,12 +66,13 @@ class ClosedForms(ABC):
         mixed the three are equal, bit by bit. NaN for a query without relevant items.
         """
 
-    @abstractmethod
     def deciding(self, profile: TieProfile, measure: Measure) -> tuple[Int64, Int64]:
         """Return how many unjudged items of each query, (n_query,), are relevant at the lower and the upper bound.
 
         The last ones are at the lower bound, and the first ones at the upper: see `deadheat.measures.completions`.
         """
+        rule = f"{measure.name} must be left out where unjudged documents are unknown"
+        raise InvalidValueError("measures", f"{rule}, for its bounds over what they may be are not known")
 
     def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:  # noqa: B027
         """Fill in the expected values that the loop left out, as they need several queries at once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +93,9 @@ class Report(Answer, ByName[Result]):
         Sentences about what was evaluated that are shown below the table, such as queries that a run does not have.
     judged : TieProfile or None
         The profile of the judged documents alone, for bpref of a run; None where all items are judged.
+    pool : function or None
+        Where unjudged documents are unknown, from the id of a query to those that were ranked for it: `compare` and
+        `leaderboard` take the union of all systems.
     rel : int or float or None
         The least gain that is relevant, for a measure whose name gives none: where it is 2, ``report["AP"]`` is the
         ``mAP(rel=2)`` of the table.
@@ -126,6 +129,7 @@ class Report(Answer, ByName[Result]):
     remarks: tuple[str, ...] = field(default=(), repr=False)
     by_id: Mapping[str, float] | None = field(default=None, repr=False)
     judged: TieProfile | None = field(default=None, repr=False)
+    pool: Callable[[str], set[str]] | None = field(default=None, repr=False, compare=False)
     rel: float | None = None
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
     _intervals: dict[Any, Intervals] = field(default_factory=dict, init=False, repr=False)
@@ -134,7 +138,8 @@ class Report(Answer, ByName[Result]):
         if not isinstance(other, Report):
             return NotImplemented
         own, its = (
-            {each.name: getattr(one, each.name) for each in fields(Report) if each.init} for one in (self, other)
+            {each.name: getattr(one, each.name) for each in fields(Report) if each.init and each.compare}
+            for one in (self, other)
         )
         return np.array_equal(own.pop("labels"), its.pop("labels")) and own == its
 
@@ -198,7 +203,7 @@ class Report(Answer, ByName[Result]):
     @cached_property
     def ceilings(self) -> dict[str, float]:
         """By measure of the table, its value with all relevant items of the gallery first; empty if none is missing."""
-        if not self.n_unreachable.any():
+        if not self.n_unreachable.any() or self.profile.n_unjudged is not None:
             return {}
         best = results_of(relevant_first(self.profile), self.measures, self.singletons, self._averaging, threads=1)
         return {name: result.upper for name, result in best.items()}
@@ -473,6 +478,7 @@ class Report(Answer, ByName[Result]):
         """Return sentences to read with the numbers: the queries that count, and the ties."""
         tied = [name for name, result in self.items() if has_ties(result)]
         wanting = [name for name in tied if self.profile.n_cut and math.isnan(self[name].expected)]
+        unknown = [name for name in tied if self.profile.n_unjudged is not None and math.isnan(self[name].expected)]
         undefined = {name: self[name].n_undefined for name in self if self[name].n_undefined}
         return [
             self.__about_singletons(),
@@ -482,7 +488,8 @@ class Report(Answer, ByName[Result]):
             ),
             *self.__about_gallery(),
             *self.__about_unreachable(),
-            *([self.__about_ties(affected=bool(tied))] if self.ties.mixed_groups or not wanting else []),
+            *([self.__about_ties(affected=bool(tied))] if self.ties.mixed_groups or not (wanting or unknown) else []),
+            *self.__about_unjudged(unknown),
             *self.__about_cut(wanting),
             *sentences(self.files),
             *self.remarks,
@@ -547,6 +554,29 @@ class Report(Answer, ByName[Result]):
             f"Needs more neighbours: in {where}, so that {', '.join(wanting)} {verb} bounds and no expected value. "
             "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
         ]
+
+    def __about_unjudged(self, unknown: list[str]) -> list[str]:
+        """Return sentences on unjudged documents that are irrelevant or relevant; mostly none."""
+        if self.profile.unjudged is None or self.profile.n_unjudged is None or self.profile.unjudged_gain is None:
+            return []
+        ranked, n_all = int(self.profile.unjudged.sum()), int(self.profile.n_unjudged.sum())
+        others = f", and {n_all - ranked} that only other systems retrieved" if n_all > ranked else ""
+        where = f"{ranked} of {self.profile.n_ranked.sum()} ranked documents, in {_queries(self.__n_open())}"
+        gain = float(self.profile.unjudged_gain.max(initial=1.0))
+        graded = self.profile.tied_by_grade is not None or gain != 1
+        what = f"irrelevant or relevant{f' with gain {gain:g}' if graded else ''}"
+        said = f"{where}, {_are(ranked)} unjudged{others}: each is {what}"
+        if not unknown:
+            return [f"{said}, which affects no value shown."]
+        also = "; the lower bounds hold for smaller gains, too" if graded else ""
+        return [
+            f"{said}, and bounds are over that and the ties. There is no expected value{also}.",
+            "Documents that were not retrieved count as irrelevant.",
+        ]
+
+    def __n_open(self) -> int:
+        """Return the number of queries with unjudged items."""
+        return int(np.count_nonzero(self.profile.n_unjudged))
 
     def facts(self) -> dict[str, Any]:
         """Return the options, the counts of queries, the files, the remarks and the digest of the profile."""

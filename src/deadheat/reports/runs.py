@@ -1,17 +1,20 @@
-"""Reports on TREC runs: `by_rule`, the values under one way of breaking ties.
+"""Reports on TREC runs: `by_rule`, the values under one way of breaking ties; `over_union`, reports to compare.
 
 run, qrels ──each query sorted as a rule sorts it──> a run without ties ──> values by measure
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from deadheat.engine.sources.run import RunTask, task_of_tables
 from deadheat.engine.sources.run_tables import RunOptions, keys_of_numbers
 from deadheat.engine.ties.scores import EQUAL
+from deadheat.errors import InvalidValueError
 from deadheat.inputs.trec import Checked
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import report_of
@@ -55,3 +58,46 @@ def by_rule(
     summary = SummaryOptions.checked(names, singletons, rel=options.rel)
     report = report_of(task_of_tables(distinct, judged, options._replace(rule=EQUAL)), summary)
     return {name: result.lower for name, result in report.items()}
+
+
+UNION = "Unjudged documents are unknown, over the union of what the systems retrieved."
+
+
+def over_union(reports: Sequence[Report]) -> list[Report]:
+    """Return reports in which the unjudged documents that any of them retrieved are unknown, if they are in one.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> runs, judged = ({"q": {"a": 2, "b": 1}}, {"q": {"a": 2, "c": 1}}), {"q": {"a": 1}}
+    >>> both = [dh.evaluate(dh.from_run(run, judged, unjudged="unknown"), "Recall@2") for run in runs]
+    >>> [report["Recall@2"].lower for report in (*both, *over_union(both))]
+    [1.0, 1.0, 0.5, 0.5]
+    """
+    unknown = [report.profile.n_unjudged is not None for report in reports]
+    if not any(unknown):
+        return list(reports)
+    gains = (
+        {gain for each in reports for gain in np.unique(each.profile.unjudged_gain).tolist()} if all(unknown) else ()
+    )
+    if len(gains) != 1:
+        raise InvalidValueError("reports", "must have unjudged documents as unknown in all, of one gain, or in none")
+    pools: dict[str, set[str]] = {}
+    for report in reports:
+        if report.pool is None or report.profile.query_ids is None:
+            rule = "must be of runs to be compared with unjudged documents as unknown, as the union of them counts"
+            raise InvalidValueError("reports", f"{rule}, but one is of a profile")
+        for query in report.profile.query_ids:
+            pools.setdefault(query, set()).update(report.pool(query))
+    return [
+        _with_unjudged(report, [len(pools[query]) for query in report.profile.query_ids or ()]) for report in reports
+    ]
+
+
+def _with_unjudged(report: Report, n: list[int]) -> Report:
+    in_all = np.maximum(report.profile.n_unjudged, n)
+    if np.array_equal(in_all, report.profile.n_unjudged):
+        return report
+    larger = replace(report, profile=replace(report.profile, n_unjudged=in_all, check=False))
+    larger._compute(report.measures, threads=1)
+    return larger

@@ -188,6 +188,7 @@ class RunTask(CountedTask):
         return super().origin._replace(
             remarks=remarks, separate_gallery=self.labels is None,  # classes that are given are the units
             judged=self.run.profile_of_judged_documents(), rel=self.rel,
+            pool=None if self.profile.n_unjudged is None else self.run.unjudged_documents,
         )  # fmt: skip
 
 
