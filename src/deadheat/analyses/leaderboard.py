@@ -254,7 +254,7 @@ class Leaderboard(Answer):
             f"Per cent; {values}.",
             f"Raised letters: significantly ahead of that system (p < {self.test.alpha:g}, adjusted for "
             f"{count(len(self) * (len(self) - 1) // 2, 'pair', 'pairs')} by step-down max-T).",
-            *([UNION] if next(iter(self.reports.values())).profile.n_unjudged is not None else []),
+            *([UNION] if self._unknown else []),
             *self._about_ranks(),
             *self._about_expected(),
             *self._about_open(),
@@ -290,7 +290,13 @@ class Leaderboard(Answer):
 
     def _about_open(self) -> list[str]:
         points = [f"{100 * width:.0f} points of {name}" for name, width in self.left_open.items()]
-        return [f"Ties leave undecided: {'; '.join(_some(points))}."] if points else []
+        cause = "Ties and unjudged documents" if self._unknown else "Ties"
+        return [f"{cause} leave undecided: {'; '.join(_some(points))}."] if points else []
+
+    @property
+    def _unknown(self) -> bool:
+        """True if unjudged documents are unknown."""
+        return next(iter(self.reports.values())).profile.n_unjudged is not None
 
     def _n_units(self) -> list[int]:
         """Return the number of units of each system's comparison with the first, by the measure that ranks."""

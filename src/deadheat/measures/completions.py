@@ -158,7 +158,7 @@ class Order(NamedTuple):
             steps = (self.before + 1) * own + behind + running(own)[:-1]
         else:
             steps = (self.before + 1 + np.arange(len(own))) * own + behind
-        return (np.arange(1, len(of_judged) + 1) * of_judged).sum() + running(steps)
+        return np.asarray((np.arange(1, len(of_judged) + 1) * of_judged).sum() + running(steps))
 
     def sums_within(self, last_rank: Int64) -> Float64:
         """Sum for each s the precisions at the relevant items up to a rank of its own, (u + 1,)."""
@@ -172,26 +172,27 @@ class Order(NamedTuple):
         if self.worst:  # behind the first one that is relevant, all are
             s = np.maximum(s - (len(self.unjudged) - n), 0)
             start = np.minimum(np.append(places, len(ranks))[n - s], end)
-            return of_judged[start] + every[end] - every[start] - (n - s) * (any_one[end] - any_one[start])
+            behind = every[end] - every[start] - (n - s) * (any_one[end] - any_one[start])
+            return np.asarray(of_judged[start] + behind)
         s = np.minimum(s, n)
         start = np.minimum(np.append(0, places + 1)[s], end)
-        return every[start] + of_judged[end] - of_judged[start] + s * (one[end] - one[start])
+        return np.asarray(every[start] + of_judged[end] - of_judged[start] + s * (one[end] - one[start]))
 
     def once(self, discount: Float64) -> Float64:
         """Sum for each s a discount of ranks over the relevant items."""
-        return discount[self.judged].sum() + running(discount[self.unjudged])
+        return np.asarray(discount[self.judged].sum() + running(discount[self.unjudged]))
 
     def hits(self, last_rank: Int64) -> Int64:
         """Count for each s the relevant items up to a rank of its own, (u + 1,)."""
         s = np.arange(len(self.n_relevant))
         within = np.searchsorted(np.sort(self.unjudged), np.minimum(last_rank, self.n_ranked), "right")
         n = s + within - len(self.unjudged) if self.worst else np.minimum(s, within)
-        return np.searchsorted(self.judged, last_rank, "right") + np.maximum(n, 0)
+        return np.asarray(np.searchsorted(self.judged, last_rank, "right") + np.maximum(n, 0))
 
     def last(self) -> Int64:
         """Return for each s the rank of the last relevant item."""
         last = np.append(0, self.unjudged[:1].repeat(len(self.unjudged)) if self.worst else self.unjudged)
-        return np.maximum(last, self.judged.max(initial=0))
+        return np.asarray(np.maximum(last, self.judged.max(initial=0)))
 
     def found(self) -> tuple[Int64, Int64]:
         """Return the ranks of ranked items that are or may be relevant, ascending, and the s from which on each is."""

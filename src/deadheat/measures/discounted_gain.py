@@ -102,7 +102,7 @@ class DiscountedGain(ClosedForms):
             steps, missing = total(group, t) - total(group, t - 1), np.zeros(len(s) - 1 - len(t))
             steps = np.concatenate([missing, steps] if order.worst else [steps, missing])
             best = _with_more(0 * s, 1, np.tile(relevant_by_grade[order.query], (len(s), 1)), s, *given)
-            return (total(every, 0 * every).sum() + running(steps)) / best
+            return np.asarray((total(every, 0 * every).sum() + running(steps)) / best)
 
         return scanned(profile, values)
 

@@ -17,7 +17,7 @@ import numpy as np
 from deadheat.engine.profiles.parts import at_level, each_part, in_parts
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError
-from deadheat.measures.completions import completed, condensed
+from deadheat.measures.completions import Unjudged, completed, condensed
 from deadheat.measures.family import Measure
 from deadheat.measures.groups import in_threads, last_ranks
 from deadheat.measures.names import parse
@@ -123,7 +123,7 @@ def _fill_unknown(profile: TieProfile, measure: Measure, out: Float64, threads: 
     for n, values, worst in zip(forms.deciding(profile, measure), (low, high), (True, False), strict=True):
         _fill(completed(profile, n, worst, forms.graded), [measure], [values], threads)
     out[0], out[2] = low[0], np.maximum(low[0], high[2])
-    open_to_it = (profile.n_unjudged > 0) & (out[0] < out[2])
+    open_to_it = (Unjudged.of(profile).in_all > 0) & (out[0] < out[2])
     out[1] = np.where(open_to_it, np.nan, np.where(out[0] == out[2], out[0], low[1]))
     out[:, ~has_relevant] = np.nan
 
@@ -216,4 +216,4 @@ def _deviation_of_known(profile: TieProfile, measure: Measure) -> Float64:
     nothing = np.zeros(profile.n_query, dtype=np.int64)
     over_ties = std(completed(at_level(profile, measure.rel), nothing, True, measure.row.forms.graded), measure)
     expected = per_query(profile, measure).expected
-    return np.where(profile.n_unjudged == 0, over_ties, np.where(np.isnan(expected), np.nan, 0.0))
+    return np.where(Unjudged.of(profile).in_all == 0, over_ties, np.where(np.isnan(expected), np.nan, 0.0))

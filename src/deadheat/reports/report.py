@@ -16,6 +16,7 @@ from deadheat.engine.profiles.profile import TieCounts, TieProfile
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import sentences
 from deadheat.inputs.samples import QueryLabels
+from deadheat.measures.completions import Unjudged
 from deadheat.measures.names import parse
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Average, Averaging, measure_names, require_no_measures
@@ -557,14 +558,14 @@ class Report(Answer, ByName[Result]):
 
     def __about_unjudged(self, unknown: list[str]) -> list[str]:
         """Return sentences on unjudged documents that are irrelevant or relevant; mostly none."""
-        if self.profile.unjudged is None or self.profile.n_unjudged is None or self.profile.unjudged_gain is None:
+        if self.profile.n_unjudged is None:
             return []
-        ranked, n_all = int(self.profile.unjudged.sum()), int(self.profile.n_unjudged.sum())
-        others = f", and {n_all - ranked} that only other systems retrieved" if n_all > ranked else ""
-        where = f"{ranked} of {self.profile.n_ranked.sum()} ranked documents, in {_queries(self.__n_open())}"
-        gain = float(self.profile.unjudged_gain.max(initial=1.0))
-        graded = self.profile.tied_by_grade is not None or gain != 1
-        what = f"irrelevant or relevant{f' with gain {gain:g}' if graded else ''}"
+        of_groups, in_all, gain = Unjudged.of(self.profile)
+        ranked, n_query, largest = int(of_groups.sum()), int(np.count_nonzero(in_all)), float(gain.max(initial=1.0))
+        others = f", and {in_all.sum() - ranked} that only other systems retrieved" if in_all.sum() > ranked else ""
+        where = f"{ranked} of {self.profile.n_ranked.sum()} ranked documents, in {_queries(n_query)}"
+        graded = self.profile.tied_by_grade is not None or largest != 1
+        what = f"irrelevant or relevant{f' with gain {largest:g}' if graded else ''}"
         said = f"{where}, {_are(ranked)} unjudged{others}: each is {what}"
         if not unknown:
             return [f"{said}, which affects no value shown."]
@@ -573,10 +574,6 @@ class Report(Answer, ByName[Result]):
             f"{said}, and bounds are over that and the ties. There is no expected value{also}.",
             "Documents that were not retrieved count as irrelevant.",
         ]
-
-    def __n_open(self) -> int:
-        """Return the number of queries with unjudged items."""
-        return int(np.count_nonzero(self.profile.n_unjudged))
 
     def facts(self) -> dict[str, Any]:
         """Return the options, the counts of queries, the files, the remarks and the digest of the profile."""

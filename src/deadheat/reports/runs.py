@@ -16,6 +16,7 @@ from deadheat.engine.sources.run_tables import RunOptions, keys_of_numbers
 from deadheat.engine.ties.scores import EQUAL
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.trec import Checked
+from deadheat.measures.completions import Unjudged
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import report_of
 from deadheat.reports.report import Report
@@ -77,10 +78,7 @@ def over_union(reports: Sequence[Report]) -> list[Report]:
     unknown = [report.profile.n_unjudged is not None for report in reports]
     if not any(unknown):
         return list(reports)
-    gains = (
-        {gain for each in reports for gain in np.unique(each.profile.unjudged_gain).tolist()} if all(unknown) else ()
-    )
-    if len(gains) != 1:
+    if not all(unknown) or len({gain for each in reports for gain in Unjudged.of(each.profile).gain.tolist()}) != 1:
         raise InvalidValueError("reports", "must have unjudged documents as unknown in all, of one gain, or in none")
     pools: dict[str, set[str]] = {}
     for report in reports:
@@ -95,8 +93,9 @@ def over_union(reports: Sequence[Report]) -> list[Report]:
 
 
 def _with_unjudged(report: Report, n: list[int]) -> Report:
-    in_all = np.maximum(report.profile.n_unjudged, n)
-    if np.array_equal(in_all, report.profile.n_unjudged):
+    own = Unjudged.of(report.profile).in_all
+    in_all = np.maximum(own, n)
+    if np.array_equal(in_all, own):
         return report
     larger = replace(report, profile=replace(report.profile, n_unjudged=in_all, check=False))
     larger._compute(report.measures, threads=1)

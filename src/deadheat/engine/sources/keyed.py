@@ -90,12 +90,8 @@ def assemble(
     query_ids: tuple[str, ...] | None = None,
     gains: Float64 | None = None,
     bounds_only: bool = False,
-    **unjudged: Any,
 ) -> TieProfile:
-    """Join blocks into a profile; relevant items are those in the groups, unless their numbers are given.
-
-    `unjudged` are the arrays of the profile about unjudged items, if they are unknown.
-    """
+    """Join blocks into a profile; relevant items are those in the groups, unless their numbers are given."""
     n_group, n_ranked, groups, by_grade = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     offsets = offsets_of(n_group)
     if relevant_by_grade is None:
@@ -107,7 +103,7 @@ def assemble(
         offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, relevant_by_grade.sum(axis=1), grade_values,
         tied_by_grade=by_grade if graded else None,
         relevant_by_grade=relevant_by_grade if graded else None,
-        query_ids=query_ids, gains=gains, bounds_only=bounds_only, **unjudged,
+        query_ids=query_ids, gains=gains, bounds_only=bounds_only,
     )  # fmt: skip
 
 

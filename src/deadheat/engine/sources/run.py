@@ -11,7 +11,7 @@ from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.sources import unmatched
 from deadheat.engine.sources.counted import CountedTask, SourceCounts, labels_of
-from deadheat.engine.sources.run_tables import RunOptions, RunTables, Unjudged, in_common
+from deadheat.engine.sources.run_tables import RunOptions, RunTables, Unjudged, in_common, is_unknown
 from deadheat.engine.ties.rule import Ties
 from deadheat.inputs import trec
 from deadheat.inputs.samples import QueryLabels
@@ -162,7 +162,9 @@ class Run(NamedTuple):
         tables = self.tables(**settings)
         remarks = unmatched.of_run(tables, self.sides, self.advice)
         profile = tables.profile()
-        return SourceCounts(profile, tables.options.rule.describe(), labels_of(profile, labels), tuple(remarks))
+        pool = tables.unjudged_documents if is_unknown(tables.options.unjudged) else None
+        rule = tables.options.rule.describe()
+        return SourceCounts(profile, rule, labels_of(profile, labels), tuple(remarks), pool=pool)
 
 
 class RunTask(CountedTask):
@@ -188,7 +190,6 @@ class RunTask(CountedTask):
         return super().origin._replace(
             remarks=remarks, separate_gallery=self.labels is None,  # classes that are given are the units
             judged=self.run.profile_of_judged_documents(), rel=self.rel,
-            pool=None if self.profile.n_unjudged is None else self.run.unjudged_documents,
         )  # fmt: skip
 
 

@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from deadheat.engine.profiles.gains import leveled
+from deadheat.engine.profiles.gains import leveled, with_unjudged
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.sources.keyed import KeyedGroups, assemble, count_keys, keys_of
+from deadheat.engine.sources.keyed import assemble, count_keys, keys_of
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import least_gain
@@ -112,26 +112,36 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
     grades, gains = leveled(of_query, [grade for row in relevant for grade in row.values()], len(queries))
     grade_values = np.unique(grades) if len(grades) else np.ones(1, dtype=np.int64)
     options.rule.require_ungraded(grade_values)
-    unknown, known_groups = is_unknown(options.unjudged), []
-    unjudged = int(grade_values[-1]) + 1 if unknown else 0  # above the grades while groups are counted
-    counted_values = np.append(grade_values, unjudged) if unknown else grade_values
-    by_grade = np.zeros((len(queries), len(grade_values)), dtype=np.int64)
+    unknown = is_unknown(options.unjudged)
+    level = int(grade_values[-1]) + 1 if unknown else 0  # of unjudged documents, above the grades
+    counted = np.append(grade_values, level) if unknown else grade_values
+    by_grade = np.zeros((len(queries), len(counted)), dtype=np.int64)
     np.add.at(by_grade, (of_query, np.searchsorted(grade_values, grades)), 1)
     blocks, grade = [], iter(grades.tolist())
-    for query, row in zip(queries, relevant, strict=True):
+    for number, (query, row) in enumerate(zip(queries, relevant, strict=True)):
         grade_of = dict(zip(row, islice(grade, len(row)), strict=True))
         known = judged.get(query, {})
         ranked = _ranked(query, scores.get(query, {}), known, options)
         if unknown:
-            grade_of = dict.fromkeys((d for d, grade in known.items() if grade == 0), 0) | grade_of
-        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(unjudged)), np.int64, len(ranked))
-        keys = _with_ends(list(ranked.values()), of_ranked > 0, options.rule)
-        blocks.append(count_keys(keys[:, None], of_ranked[None], counted_values))
+            grade_of |= dict.fromkeys((d for d, grade in known.items() if grade == 0), 0)
+        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(level)), np.int64, len(ranked))
         if unknown:
-            blocks[-1], of_groups = _without_unjudged(blocks[-1])
-            known_groups.append(of_groups)
-    arrays = _of_unjudged(known_groups, options.unjudged, judged) if unknown else {}
-    return assemble(blocks, grade_values, by_grade, tuple(queries), gains, options.rule.bounds_only, **arrays)
+            by_grade[number, -1] = np.count_nonzero(of_ranked == level)
+        keys = _with_ends(list(ranked.values()), of_ranked > 0, options.rule)
+        blocks.append(count_keys(keys[:, None], of_ranked[None], counted))
+    own = None if unknown else gains
+    profile = assemble(blocks, counted, by_grade, tuple(queries), own, options.rule.bounds_only)
+    if not unknown:
+        return profile
+    return with_unjudged(profile, level, gain_of(options.unjudged, judged), gains)
+
+
+def gain_of(unjudged: Unjudged, judged: Checked) -> float:
+    """Return the gain of an unknown document if it is relevant: by default the largest that is judged."""
+    if unjudged != "unknown":
+        return float(unjudged)
+    largest = max((grade for row in judged.values() for grade in row.values()), default=0)
+    return float(largest) if largest > 0 else 1.0
 
 
 def _ranked(query: str, ranked: dict[str, Any], known: dict[str, Any], options: RunOptions) -> dict[str, Any]:
@@ -140,22 +150,6 @@ def _ranked(query: str, ranked: dict[str, Any], known: dict[str, Any], options: 
     if options.unjudged == "junk":
         ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
     return ranked
-
-
-def _without_unjudged(counted: KeyedGroups) -> tuple[KeyedGroups, Int64]:
-    """Separate the last grade of the groups of one query, that of unjudged documents."""
-    groups, unjudged = counted.groups, counted.by_grade[:, -1]
-    groups[:, 1] -= np.cumsum(unjudged) - unjudged
-    groups[:, 3] -= unjudged
-    return counted._replace(by_grade=counted.by_grade[:, :-1]), unjudged
-
-
-def _of_unjudged(groups: list[Int64], unjudged: Unjudged, judged: Checked) -> dict[str, Any]:
-    """Return the arrays of a profile about unjudged documents, by default of the largest judged gain."""
-    largest = max((grade for row in judged.values() for grade in row.values()), default=0)
-    gain = float(largest if unjudged == "unknown" else unjudged) if largest > 0 else 1.0
-    n_unjudged = np.array([of_query.sum() for of_query in groups], dtype=np.int64)
-    return {"unjudged": np.concatenate(groups), "n_unjudged": n_unjudged, "unjudged_gain": np.full(len(groups), gain)}
 
 
 def profile_judged_documents(
