@@ -11,7 +11,7 @@ import pytest
 from engine.counting.keyed import assert_as_oracle, groups_of, queries_of
 from numpy.testing import assert_array_equal
 
-from deadheat import from_run, from_scores
+from deadheat import Tolerance, from_run, from_scores
 from deadheat.engine.profiles.parts import at_level
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.measures import per_query
