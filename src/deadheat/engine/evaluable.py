@@ -28,6 +28,7 @@ class Origin(NamedTuple):
     n_excluded: int = 0
     separate_gallery: bool = False
     judged: TieProfile | None = None  # of the judged documents of a run
+    coverage: Callable[[], TieProfile] | None = None  # makes that in which all judged documents are relevant
     pool: Callable[[str], set[str]] | None = None  # the unjudged documents that are ranked for a query, if unknown
     rel: float | None = None
 

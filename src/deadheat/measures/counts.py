@@ -31,7 +31,7 @@ import numpy as np
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.completions import Deciding, Order, by_cutoff, furthest, scanned
-from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum, Variant
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum, Variant, not_a_rank_sum
 from deadheat.measures.groups import (
     POSSIBLE,
     defined,
@@ -82,6 +82,24 @@ class Hits(ClosedForms):
 
     def _divisor(self, measure: Measure, relevant: Int64) -> Float64:
         return np.asarray(self.size * measure.limit + self.share * most_found(relevant, measure), dtype=np.float64)
+
+
+class JudgedShare(Hits):
+    """The share of the first k ranked items, or of all if there are fewer, that are relevant: here, those judged."""
+
+    coverage = graded = True  # whatever the gain that is relevant
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        groups, limit = kernel_arrays(profile, np.minimum(profile.n_ranked, measure.limit)), measure.limit
+        return lambda first, last: _core.hits((first, last), groups, limit, (1.0, 0.0, 1.0), out)
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        """Return the deviation; NaN where nothing is ranked."""
+        fewer = np.where(profile.n_ranked > 0, np.minimum(profile.n_ranked, measure.limit), np.nan)
+        return super().deviation(profile, measure) * (measure.limit / fewer)
+
+    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
+        raise not_a_rank_sum(measure)
 
 
 @dataclass(frozen=True)

@@ -51,11 +51,13 @@ class ClosedForms(ABC):
     """The computations of a family on a tie profile; a parameter of the instance distinguishes related families.
 
     `graded` is True if gains count; otherwise an item is relevant from a gain on that a name can give.
-    `judged` is True if only items with a judgement count, where there are others.
+    `judged` is True if only items with a judgement count, where there are others. `coverage` is True if the items that
+    count as relevant are those with a judgement, whatever that is.
     """
 
     graded = False
     judged = False
+    coverage = False
 
     @abstractmethod
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:

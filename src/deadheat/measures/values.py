@@ -16,7 +16,7 @@ import numpy as np
 
 from deadheat.engine.profiles.parts import at_level, each_part, in_parts
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidTypeError
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.measures.completions import Unjudged, completed, condensed
 from deadheat.measures.family import Measure
 from deadheat.measures.groups import in_threads, last_ranks
@@ -70,9 +70,16 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
 
 
 @plain_floats
-def all_bounds(profile: TieProfile, measures: Iterable[Measure | str], threads: int = 1) -> list[Triple[Float64]]:
-    """Compute `per_query` for several measures, in threads; each thread has its own queries."""
+def all_bounds(
+    profile: TieProfile, measures: Iterable[Measure | str], threads: int = 1, coverage: bool = False
+) -> list[Triple[Float64]]:
+    """Compute `per_query` for several measures, in threads; each thread has its own queries.
+
+    `coverage` is True for a profile in which the judged items are the relevant ones, of which Judged@k is a measure.
+    """
     listed = [_parsed(measure) for measure in checks.listed(measures, "measures", "names, such as ['mAP', 'P@10']")]
+    for name in [measure.name for measure in listed if measure.row.forms.coverage and not coverage]:
+        raise InvalidValueError("measures", f"must be without {name}, which needs the documents of a run and its qrels")
     profile, threads = _profile(profile), checks.positive_integer(threads, "threads", checks.MOST_THREADS)
     out = np.full((len(listed), 3, profile.n_query), np.nan)
     levels = dict.fromkeys(measure.rel for measure in listed)

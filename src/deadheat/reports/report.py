@@ -37,6 +37,7 @@ else:
 
 
 _INTERVAL_SETTINGS = ("confidence_level", "resample", "method", "n_resamples", "seed")  # of `Result.interval`
+_FEW_JUDGED = 0.5  # of the first documents: a value depends more on what was not judged than on what was
 _NOT_IN_SCALARS = re.compile(r"[^A-Za-z0-9.-]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, or half a character; neither can be written
 
@@ -94,6 +95,8 @@ class Report(Answer, ByName[Result]):
         Sentences about what was evaluated that are shown below the table, such as queries that a run does not have.
     judged : TieProfile or None
         The profile of the judged documents alone, for bpref of a run; None where all items are judged.
+    coverage : function or None
+        It makes the profile in which all judged documents of a run are relevant, for Judged@k.
     pool : function or None
         Where unjudged documents are unknown, from the id of a query to those that were ranked for it: `compare` and
         `leaderboard` take the union of all systems.
@@ -130,6 +133,7 @@ class Report(Answer, ByName[Result]):
     remarks: tuple[str, ...] = field(default=(), repr=False)
     by_id: Mapping[str, float] | None = field(default=None, repr=False)
     judged: TieProfile | None = field(default=None, repr=False)
+    coverage: Callable[[], TieProfile] | None = field(default=None, repr=False, compare=False)
     pool: Callable[[str], set[str]] | None = field(default=None, repr=False, compare=False)
     rel: float | None = None
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
@@ -170,13 +174,21 @@ class Report(Answer, ByName[Result]):
 
     def _compute(self, names: Iterable[str], threads: int) -> None:
         """Add the results for some measures."""
-        of_profile: dict[tuple[bool, float | None], list[str]] = {}  # whether of judged documents alone, and from where
+        of_profile: dict[tuple[str, float | None], list[str]] = {}  # which documents, and from which gain on
         for measure in map(parse, checks.listed(names, "names", "names of measures")):
-            of_judged = measure.row.forms.judged and self.judged is not None
-            of_profile.setdefault((of_judged, measure.rel if of_judged else None), []).append(measure.name)
-        for (of_judged, level), some in of_profile.items():
-            profile = judged_at_level(self.judged, level) if self.judged is not None and of_judged else self.profile
-            self._results.update(results_of(profile, some, self.singletons, self._averaging, threads))
+            forms = measure.row.forms
+            kind = "coverage" if forms.coverage else "judged" if forms.judged and self.judged is not None else ""
+            of_profile.setdefault((kind, measure.rel if kind else None), []).append(measure.name)
+        for (kind, level), some in of_profile.items():
+            profile, of_coverage = self.__profile_for(kind, level), kind == "coverage" and self.coverage is not None
+            results = results_of(profile, some, self.singletons, self._averaging, threads, of_coverage)
+            self._results.update(results)
+
+    def __profile_for(self, kind: str, level: float | None) -> TieProfile:
+        """Return the profile of all documents, of the judged ones, or in which these are relevant."""
+        if kind == "judged" and self.judged is not None:
+            return judged_at_level(self.judged, level)
+        return self.coverage() if kind == "coverage" and self.coverage is not None else self.profile
 
     @property
     def n_query(self) -> int:
@@ -206,8 +218,9 @@ class Report(Answer, ByName[Result]):
         """By measure of the table, its value with all relevant items of the gallery first; empty if none is missing."""
         if not self.n_unreachable.any() or self.profile.n_unjudged is not None:
             return {}
-        best = results_of(relevant_first(self.profile), self.measures, self.singletons, self._averaging, threads=1)
-        return {name: result.upper for name, result in best.items()}
+        names = [name for name in self.measures if not parse(name).row.forms.coverage]
+        best = results_of(relevant_first(self.profile), names, self.singletons, self._averaging, threads=1)
+        return {name: best[name].upper if name in best else self[name].upper for name in self.measures}
 
     @property
     def classes(self) -> Int64 | None:
@@ -491,6 +504,7 @@ class Report(Answer, ByName[Result]):
             *self.__about_unreachable(),
             *([self.__about_ties(affected=bool(tied))] if self.ties.mixed_groups or not (wanting or unknown) else []),
             *self.__about_unjudged(unknown),
+            *self.__about_coverage(),
             *self.__about_cut(wanting),
             *sentences(self.files),
             *self.remarks,
@@ -574,6 +588,14 @@ class Report(Answer, ByName[Result]):
             f"{said}, and bounds are over that and the ties. There is no expected value{also}.",
             "Documents that were not retrieved count as irrelevant.",
         ]
+
+    def __about_coverage(self) -> list[str]:
+        """Return a caution where most of the first documents were not judged and these count as irrelevant, or not."""
+        low = [name for name in self if parse(name).row.forms.coverage and self[name].lower < _FEW_JUDGED]
+        if not low or self.profile.n_unjudged is not None:
+            return []
+        which = " and ".join(self[name].summary() for name in low)
+        return [f"{which}: values depend on unjudged documents; as unknown (--unjudged unknown) they have bounds."]
 
     def facts(self) -> dict[str, Any]:
         """Return the options, the counts of queries, the files, the remarks and the digest of the profile."""

@@ -25,6 +25,7 @@ class SourceCounts(NamedTuple):
     labels: NDArray[Any] | None = None
     remarks: tuple[str, ...] = ()
     knows_gallery: bool = False
+    coverage: Callable[[], TieProfile] | None = None
     pool: Callable[[str], set[str]] | None = None
 
 
@@ -70,7 +71,8 @@ class CountedTask(Evaluable):
     def origin(self) -> Origin:
         """The facts that a report on this task states."""
         rule = self._counts.tie_rule or ("tolerance" if self.profile.bounds_only else None)
-        return Origin(self.labels, rule, self.remarks, self._counts.knows_gallery, pool=self._counts.pool)
+        own = self._counts
+        return Origin(self.labels, rule, self.remarks, own.knows_gallery, coverage=own.coverage, pool=own.pool)
 
     @plain_floats
     def replace(self, **settings: Any) -> CountedTask:

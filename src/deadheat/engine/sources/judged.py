@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +27,7 @@ from deadheat.engine.profiles.gains import leveled, with_grades, with_unjudged
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources import unmatched
 from deadheat.engine.sources.counted import CountedTask, SourceCounts
-from deadheat.engine.sources.run_tables import Unjudged, checked_unjudged, gain_of, is_unknown
+from deadheat.engine.sources.run_tables import Unjudged, all_judged, checked_unjudged, gain_of, is_unknown
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, codes, item_ids, trec
@@ -174,8 +175,9 @@ class _JudgedRows(NamedTuple):
         profile = profile_of_judged(rows, relevant, *ids, options, others, gain)
         profile = replace(profile, query_ids=tuple(ids[0]), check=False)
         remarks = (*codes.remarks(options.distance, *sources), *unmatched.of_gallery(self.judged, *ids))
+        coverage = partial(_coverage, self._replace(judged=all_judged(self.judged)), settings)
         pool = None if others is None else _Pool(*ids, others).documents
-        return SourceCounts(profile, remarks=remarks, knows_gallery=True, pool=pool)
+        return SourceCounts(profile, remarks=remarks, knows_gallery=True, coverage=coverage, pool=pool)
 
     def _unjudged(self) -> Bool:
         """Return a mask of the pairs without a judgement, (n_query, n_gallery)."""
@@ -192,6 +194,10 @@ class _JudgedRows(NamedTuple):
         mask = np.ones((len(self.query_ids), len(self.gallery_ids)), dtype=np.bool_)
         mask[query[item >= 0], item[item >= 0]] = False
         return mask
+
+
+def _coverage(rows: _JudgedRows, settings: dict[str, Any]) -> TieProfile:
+    return rows.counts(unjudged="irrelevant", **settings).profile
 
 
 class _Pool(NamedTuple):

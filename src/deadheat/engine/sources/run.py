@@ -164,7 +164,9 @@ class Run(NamedTuple):
         profile = tables.profile()
         pool = tables.unjudged_documents if is_unknown(tables.options.unjudged) else None
         rule = tables.options.rule.describe()
-        return SourceCounts(profile, rule, labels_of(profile, labels), tuple(remarks), pool=pool)
+        return SourceCounts(
+            profile, rule, labels_of(profile, labels), tuple(remarks), coverage=tables.coverage, pool=pool
+        )
 
 
 class RunTask(CountedTask):

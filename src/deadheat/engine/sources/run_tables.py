@@ -88,6 +88,11 @@ class RunTables(NamedTuple):
         """Return the profile of judged documents alone, with unretrieved irrelevant ones behind all others."""
         return profile_judged_documents(self.scores, self.judged, self.queries, self.options)
 
+    def coverage(self) -> TieProfile:
+        """Return the profile of all ranked documents in which the judged ones are relevant."""
+        options = self.options._replace(unjudged="irrelevant")
+        return profile_tables(self.scores, all_judged(self.judged), self.queries, options)
+
     def unjudged_documents(self, query: str) -> set[str]:
         """Return the documents that are ranked for a query and that nobody judged."""
         return {d for d in self.ranked(query) if not self.judged[query].get(d, -1) >= 0}
@@ -95,6 +100,11 @@ class RunTables(NamedTuple):
     def ranked(self, query: str) -> dict[str, Any]:
         """Return the scores of the documents of a query that count."""
         return _ranked(query, self.scores.get(query, {}), self.judged.get(query, {}), self.options)
+
+
+def all_judged(judged: Checked) -> Checked:
+    """Return judgements in which each document that has one is relevant."""
+    return {query: {d: 1 for d, grade in row.items() if grade >= 0} for query, row in judged.items()}
 
 
 def in_common(scores: Checked, judged: Checked) -> tuple[Checked, Checked]:
