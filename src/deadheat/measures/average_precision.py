@@ -32,7 +32,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.completions import Deciding, Order, furthest, scanned
+from deadheat.measures.completions import Deciding, Placement, furthest, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant, not_a_rank_sum
 from deadheat.measures.groups import (
     POSSIBLE,
@@ -96,13 +96,13 @@ class AveragePrecision(ClosedForms):
         discount[:within] = reciprocal_ranks(n)[:within]
         before[1:within] = discount[: within - 1]
 
-        def values(order: Order) -> Float64:
+        def values(placement: Placement) -> Float64:
             if measure.limit == 0:
-                return order.sums_within(order.n_relevant) / order.n_relevant
+                return placement.sums_within(placement.n_relevant) / placement.n_relevant
             if measure.choice == TRAPEZOID:
                 first = np.eye(1, n + 2, 1)[0]  # precision 1 is before rank 1
-                return (order.sums(discount + before) - order.once(before - first)) / (2 * order.n_relevant)
-            return order.sums(discount) / most_found(order.n_relevant, measure)
+                return (placement.sums(discount + before) - placement.once(before - first)) / (2 * placement.n_relevant)
+            return placement.sums(discount) / most_found(placement.n_relevant, measure)
 
         return scanned(profile, values)
 

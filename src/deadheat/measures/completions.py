@@ -135,7 +135,7 @@ def _totals(profile: TieProfile, counts: Int64) -> Int64:
     return np.diff(offsets_of(counts)[profile.offsets])
 
 
-class Order(NamedTuple):
+class Placement(NamedTuple):
     """The worst or the best order of a query, and the order in which its unjudged items become relevant.
 
     Items that were not retrieved have rank `furthest` + 1, and an array by rank has an entry for it.
@@ -215,7 +215,7 @@ def furthest(profile: TieProfile) -> int:
     return int(profile.n_ranked.max(initial=1))
 
 
-def scanned(profile: TieProfile, values: Callable[[Order], Float64]) -> Deciding:
+def scanned(profile: TieProfile, values: Callable[[Placement], Float64]) -> Deciding:
     """Return the completions at which a function of each order, (u + 1,), is least and greatest."""
     deciding = np.zeros((2, profile.n_query), dtype=np.int64)
     for query in np.flatnonzero((Unjudged.of(profile).in_all > 0) & (profile.n_relevant > 0)).tolist():
@@ -226,7 +226,7 @@ def scanned(profile: TieProfile, values: Callable[[Order], Float64]) -> Deciding
     return deciding[0], deciding[1]
 
 
-def _order(profile: TieProfile, query: int, worst: bool, not_ranked: int) -> Order:
+def _order(profile: TieProfile, query: int, worst: bool, not_ranked: int) -> Placement:
     groups = slice(*profile.offsets[query : query + 2].tolist())
     k, n, tied, m = (getattr(profile, name)[groups] for name in ("closer", "closer_relevant", "tied", "tied_relevant"))
     of_groups, in_all, _ = Unjudged.of(profile)
@@ -239,4 +239,4 @@ def _order(profile: TieProfile, query: int, worst: bool, not_ranked: int) -> Ord
         [missing, np.stack([ranks, before])[:, ::-1]] if worst else [np.stack([ranks, before]), missing], axis=1
     )
     n_relevant = profile.n_relevant[query] + np.arange(u + 1)
-    return Order(worst, query, groups, both[0], both[1], judged, int(profile.n_ranked[query]), n_relevant)
+    return Placement(worst, query, groups, both[0], both[1], judged, int(profile.n_ranked[query]), n_relevant)

@@ -30,7 +30,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.completions import Deciding, Order, by_cutoff, furthest, scanned
+from deadheat.measures.completions import Deciding, Placement, by_cutoff, furthest, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum, Variant, not_a_rank_sum
 from deadheat.measures.groups import (
     POSSIBLE,
@@ -75,7 +75,7 @@ class Hits(ClosedForms):
     def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
         if measure.limit:
             return by_cutoff(profile, measure.limit)
-        return scanned(profile, lambda order: order.hits(order.n_relevant) / order.n_relevant)
+        return scanned(profile, lambda placement: placement.hits(placement.n_relevant) / placement.n_relevant)
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         return RankSum(Counted.ONE, np.ones(n + 1), 1.0 / (self._divisor(measure, relevant) / self.factor))
@@ -148,11 +148,11 @@ class Area(ClosedForms):
         once = np.ones(n + 2)
         once[-1] = 0.0
 
-        def values(order: Order) -> Float64:
-            hits = order.once(once)
-            pairs = order.once((order.n_ranked - np.arange(n + 2.0)) * once) - hits * (hits - 1) / 2
+        def values(placement: Placement) -> Float64:
+            hits = placement.once(once)
+            pairs = placement.once((placement.n_ranked - np.arange(n + 2.0)) * once) - hits * (hits - 1) / 2
             with np.errstate(invalid="ignore", divide="ignore"):
-                return pairs / ((order.n_ranked - hits) * order.n_relevant)
+                return pairs / ((placement.n_ranked - hits) * placement.n_relevant)
 
         return scanned(profile, values)
 

@@ -21,7 +21,7 @@ import numpy as np
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
-from deadheat.measures.completions import Deciding, Order, Unjudged, furthest, running, scanned
+from deadheat.measures.completions import Deciding, Placement, Unjudged, furthest, running, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant
 from deadheat.measures.groups import distinct, groups_within, kernel_arrays, last_ranks, sum_by_query
 from deadheat.support import scratch
@@ -89,19 +89,19 @@ class DiscountedGain(ClosedForms):
             gains, gain = (exponential(each, _LARGEST_EXPONENT, "an exponential gain") for each in (gains, gain))
         by_grade, relevant_by_grade = profile.counts_by_grade
 
-        def values(order: Order) -> Float64:
-            given = gains[order.query], float(gain[order.query]), table
-            counts, n, s = by_grade[order.groups], some[order.groups], np.arange(len(order.n_relevant))
-            start = profile.closer[order.groups] + (profile.tied[order.groups] if order.worst else 0)
-            every = np.arange(len(n))[:: -1 if order.worst else 1]
+        def values(placement: Placement) -> Float64:
+            given = gains[placement.query], float(gain[placement.query]), table
+            counts, n, s = by_grade[placement.groups], some[placement.groups], np.arange(len(placement.n_relevant))
+            start = profile.closer[placement.groups] + (profile.tied[placement.groups] if placement.worst else 0)
+            every = np.arange(len(n))[:: -1 if placement.worst else 1]
             group, t = np.repeat(every, n[every]), runs_joined(np.ones_like(n), n[every])
 
             def total(group: Int64, t: Int64) -> Float64:
-                return _with_more(start[group], -1 if order.worst else 1, counts[group], t, *given)
+                return _with_more(start[group], -1 if placement.worst else 1, counts[group], t, *given)
 
             steps, missing = total(group, t) - total(group, t - 1), np.zeros(len(s) - 1 - len(t))
-            steps = np.concatenate([missing, steps] if order.worst else [steps, missing])
-            best = _with_more(0 * s, 1, np.tile(relevant_by_grade[order.query], (len(s), 1)), s, *given)
+            steps = np.concatenate([missing, steps] if placement.worst else [steps, missing])
+            best = _with_more(0 * s, 1, np.tile(relevant_by_grade[placement.query], (len(s), 1)), s, *given)
             return np.asarray((total(every, 0 * every).sum() + running(steps)) / best)
 
         return scanned(profile, values)
@@ -119,10 +119,10 @@ def _with_more(
     There are `counts` of each of the `gains`, ascending, and `n` more of one gain; `table` sums the discounts.
     """
     values, placed = np.zeros(len(start)), np.zeros(len(start), dtype=np.int64)
-    columns = [(each, column) for each, column in zip(gains.tolist(), counts.T, strict=True) if column.any()]
-    for each, count in sorted([*columns, (gain, n)], key=lambda column: -column[0]):
+    columns = [(grade_gain, count) for grade_gain, count in zip(gains.tolist(), counts.T, strict=True) if count.any()]
+    for item_gain, count in sorted([*columns, (gain, n)], key=lambda column: -column[0]):
         before, placed = placed, placed + count
-        values += each * sign * (table[start + sign * placed] - table[start + sign * before])
+        values += item_gain * sign * (table[start + sign * placed] - table[start + sign * before])
     return values
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.completions import Deciding, Order, by_cutoff, scanned
+from deadheat.measures.completions import Deciding, Placement, by_cutoff, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum
 from deadheat.measures.groups import (
     TwoSteps,
@@ -63,10 +63,10 @@ class HitPosition(TwoSteps):
         if self.value >= 0:
             return by_cutoff(profile, measure.limit)
 
-        def values(order: Order) -> Float64:
-            last = order.last()
-            missing = (last > order.n_ranked) | (order.n_relevant[0] > len(order.judged))
-            return np.where(missing, 0.0, order.n_relevant / np.maximum(last, 1))
+        def values(placement: Placement) -> Float64:
+            last = placement.last()
+            missing = (last > placement.n_ranked) | (placement.n_relevant[0] > len(placement.judged))
+            return np.where(missing, 0.0, placement.n_relevant / np.maximum(last, 1))
 
         return scanned(profile, values)
 

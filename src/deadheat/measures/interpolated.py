@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.completions import Deciding, Order, scanned
+from deadheat.measures.completions import Deciding, Placement, scanned
 from deadheat.measures.family import Fill, Measure, NoRankSum
 from deadheat.measures.groups import TwoSteps, filled
 from deadheat.support.arrays import Float64, Int64, slices
@@ -88,11 +88,11 @@ class Interpolated(TwoSteps, NoRankSum):
     def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
         """Return the completions at which the mean is least and greatest, of a table of all of them."""
 
-        def values(order: Order) -> Float64:
-            ranks, since = order.found()
-            firsts, means = [self.start(recall, order.n_relevant) for recall in self._recalls(measure)], []
-            for some in slices(len(order.n_relevant), max(1, _AT_ONCE // max(1, len(ranks)))):
-                relevant = since <= np.arange(len(order.n_relevant))[some, None]
+        def values(placement: Placement) -> Float64:
+            ranks, since = placement.found()
+            firsts, means = [self.start(recall, placement.n_relevant) for recall in self._recalls(measure)], []
+            for some in slices(len(placement.n_relevant), max(1, _AT_ONCE // max(1, len(ranks)))):
+                relevant = since <= np.arange(len(placement.n_relevant))[some, None]
                 hits, row = np.cumsum(relevant, axis=1), np.arange(len(relevant))
                 best = np.zeros((len(row), len(ranks) + 1))  # from each rank on
                 best[:, :-1] = np.maximum.accumulate((relevant * hits / ranks)[:, ::-1], axis=1)[:, ::-1]

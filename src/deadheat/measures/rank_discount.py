@@ -81,7 +81,7 @@ class RankDiscount(ClosedForms):
         of_ranks = self.discounts(most, measure)
         table, discount = np.append(0.0, np.cumsum(of_ranks)), np.zeros(n + 2)
         discount[1 : 1 + min(n, most)] = of_ranks[:n]
-        return scanned(profile, lambda order: order.once(discount) * self._scale(order.n_relevant, table))
+        return scanned(profile, lambda placement: placement.once(discount) * self._scale(placement.n_relevant, table))
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         discount = np.concatenate([[0.0], self.discounts(n, measure)])
