@@ -221,6 +221,7 @@ def _deviation_of_known(profile: TieProfile, measure: Measure) -> Float64:
     if measure.row.forms.judged:
         return std(condensed(profile), measure)
     of_level, nothing = at_level(profile, measure.rel), np.zeros(profile.n_query, dtype=np.int64)
-    over_ties = std(completed(of_level, nothing, True, measure.row.forms.graded), measure)
+    forms = measure.row.forms
+    over_ties = forms.deviation(completed(of_level, nothing, True, forms.graded), measure)
     expected = per_query(profile, measure).expected
     return np.where(Unjudged.of(of_level).in_all == 0, over_ties, np.where(np.isnan(expected), np.nan, 0.0))
