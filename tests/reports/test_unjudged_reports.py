@@ -12,7 +12,7 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pytest
-from cli.calling import passed
+from cli.calling import passed, refused
 from graded_queries import close, value
 from numpy.testing import assert_array_equal
 
@@ -169,3 +169,12 @@ def test_the_commands_take_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "Ties and unjudged documents leave undecided" in passed(
         "run", "qrels", "a.run", "b.run", "--unjudged", "unknown"
     )
+    by_id = ("run", "qrels", "a.run", "-m", "AP", "--by-id")
+    in_table = [passed(*by_id, *more).split("mAP")[1].split()[3] for more in ((), ("--unjudged", "unknown"))]
+    assert in_table[0] == in_table[1]  # trec_eval's value
+    for options, message in (
+        (("--unjudged", "unknown", "--trec-eval"), "--unjudged unknown goes with the table"),
+        (("--unjudged", "unknown", "-J"), "-J is --unjudged junk, but --unjudged is unknown"),
+        (("--unjudged", "none"), "must be one of unknown, irrelevant, junk, but is 'none'"),
+    ):
+        assert message in refused("run", "qrels", "a.run", *options)

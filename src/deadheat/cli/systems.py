@@ -287,6 +287,10 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
             raise click.UsageError(f"{name} goes with --trec-eval")
     if options["trec_eval"] and text is not None:
         raise click.UsageError("--trec-eval prints lines of its own, and goes with no --json, --markdown or --latex")
+    if options["trec_eval"] and _unjudged(options) not in ("irrelevant", "junk"):
+        raise click.UsageError(
+            "--unjudged unknown goes with the table: the lines of trec_eval have no unknown documents"
+        )
     if options["by_query"] and text is not None:
         raise click.UsageError("-q goes with the table or --trec-eval; --per-query OUT writes the values")
     if options["html"] is not None and n_run > 2:

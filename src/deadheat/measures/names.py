@@ -111,7 +111,7 @@ NOT_HERE = {  # measures of other programs, and what to do instead
     "acg": "is a mean of grades, no fraction, and is not computed; ask for nDCG, for which grades are gains",
     "relstring": "is the order of the documents itself, which ties leave open",
     **dict.fromkeys(("mr", "amr", "amri", "meanrank"), "is a mean of ranks: dh.link_prediction has it; or ask for MRR"),
-    "unj": "counts documents without a judgement and is not computed",
+    "unj": "counts documents without a judgement and is not computed; Judged@k is the share of those that have one",
     "numnonreljudgedret": "counts documents by their judgement and is not computed",
 }  # fmt: skip
 

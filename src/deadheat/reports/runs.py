@@ -57,7 +57,8 @@ def by_rule(
     ranked = {query: RULES[rule](row) for query, row in compared.items()}
     distinct = {query: dict(zip(row, range(len(row), 0, -1), strict=True)) for query, row in ranked.items()}
     summary = SummaryOptions.checked(names, singletons, rel=options.rel)
-    report = report_of(task_of_tables(distinct, judged, options._replace(rule=EQUAL)), summary)
+    untied = options._replace(rule=EQUAL, unjudged="junk" if options.unjudged == "junk" else "irrelevant")
+    report = report_of(task_of_tables(distinct, judged, untied), summary)
     return {name: result.lower for name, result in report.items()}
 
 

@@ -53,6 +53,9 @@ def of_run(tables: RunTables, sides: tuple[str, str] = ("the run", "the qrels"),
     """Return the remarks on the ids of a run and its qrels; mostly none."""
     lacking, own = documents(tables), own_queries(tables)
     remarks = [] if lacking is None else [lacking.sentence(*sides, advice)]
+    if tables.options.unjudged == "junk" and not any(0 in row.values() for row in tables.judged.values()):
+        judges = f"{sides[1][:1].upper()}{sides[1][1:]} judge no document as irrelevant"
+        remarks.append(f"{judges}: without unjudged ones, all that is left is relevant.")
     return remarks + ([" ".join(about_own(len(own), len(tables.scores)))] if own else [])
 
 
