@@ -176,7 +176,8 @@ class _JudgedRows(NamedTuple):
         profile = replace(profile, query_ids=tuple(ids[0]), check=False)
         remarks = (*codes.remarks(options.distance, *sources), *unmatched.of_gallery(self.judged, *ids))
         coverage = partial(_coverage, self._replace(judged=all_judged(self.judged)), settings)
-        pool = None if others is None else _Pool(*ids, others).documents
+        numbers = {query: row for row, query in enumerate(ids[0])}
+        pool = None if others is None else _Pool(numbers, ids[1], others).documents
         return SourceCounts(profile, remarks=remarks, knows_gallery=True, coverage=coverage, pool=pool)
 
     def _unjudged(self) -> Bool:
@@ -201,13 +202,13 @@ def _coverage(rows: _JudgedRows, settings: dict[str, Any]) -> TieProfile:
 
 
 class _Pool(NamedTuple):
-    query_ids: list[str]
+    row_of: dict[str, int]  # of each query
     gallery_ids: list[str]
     unjudged: Bool  # (n_query, n_gallery)
 
     def documents(self, query: str) -> set[str]:
         """Return the documents that are ranked for a query and not judged."""
-        return {self.gallery_ids[item] for item in np.flatnonzero(self.unjudged[self.query_ids.index(query)])}
+        return {self.gallery_ids[item] for item in np.flatnonzero(self.unjudged[self.row_of[query]])}
 
 
 def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:
