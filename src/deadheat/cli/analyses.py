@@ -18,10 +18,11 @@ from deadheat.analyses.confidence.rejecting import confidence_report
 from deadheat.analyses.gaps import gap_of, split_of
 from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_of
 from deadheat.analyses.index_recall import index_recall_of_truth
-from deadheat.analyses.pooled import NAMES, classes, classification
+from deadheat.analyses.pooled import classification
 from deadheat.analyses.precision_recall import precision_recall
 from deadheat.analyses.quantization import MEASURES, compare_formats
 from deadheat.analyses.rounding import FORMATS
+from deadheat.analyses.thresholds import NAMES
 from deadheat.cli import options as shared
 from deadheat.cli import systems
 from deadheat.cli.files import FILE, INTEGER, LINES, PATH, REAL, Choices, Command, option
@@ -33,6 +34,7 @@ from deadheat.errors import FileError, InputError, InvalidValueError
 from deadheat.inputs.files import FileLayout
 from deadheat.inputs.ground_truth import Neighbors, looks_swapped, read_neighbors
 from deadheat.inputs.samples import open_labels
+from deadheat.inputs.trials import classes
 from deadheat.reports.answer import Answer, Panel
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import report_of
@@ -78,7 +80,7 @@ def classify(file: Path, **options: Any) -> None:
         shared.numbers_in(file, scores, "item"),
         _classes(file, labels, options["positive"]),
         order="ascending" if options["ascending"] else "descending",
-        measures=options["measures"].split(","),
+        measures=options["measures"],
     )
 
     def paint(plots: Any, ax: Any, part: str) -> None:
