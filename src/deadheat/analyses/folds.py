@@ -75,9 +75,8 @@ class Folds(Answer):
     def notes(self) -> list[str]:
         """Return the mean, its standard error, and the meaning of the bounds."""
         low, mean, high = (100 * each for each in self.bounds)
-        notes = [
-            f"Accuracy {mean:.2f} ± {100 * self.standard_error:.2f} %: mean and standard error of {len(self.names)} folds."
-        ]
+        value = f"{mean:.2f} ± {100 * self.standard_error:.2f} %"
+        notes = [f"Accuracy {value}: mean and standard error of {len(self.names)} folds."]
         if low < high:
             notes.append(f"Other thresholds that are as good for the other folds have {low:.2f} to {high:.2f} %.")
         return notes
@@ -105,7 +104,7 @@ def folds_of(level: Int64, positive: Bool, folds: Int64, names: tuple[Any, ...],
     n_level, n_fold = len(limits) - 1, len(names)
     gains = np.zeros((n_fold, n_level + 1), dtype=np.int64)  # right decisions that accepting one more level adds
     np.add.at(gains, (folds, level + 1), np.where(positive, 1, -1))
-    np.add.at(gains, (folds, 0), ~positive)
+    gains[:, 0] = np.bincount(folds, ~positive, n_fold)
     right = np.cumsum(gains, axis=1)
     others = right.sum(axis=0) - right
     best = others == others.max(axis=1, keepdims=True)

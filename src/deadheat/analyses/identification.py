@@ -25,7 +25,7 @@ from deadheat.support.triple import Triple
 
 
 class Search(NamedTuple):
-    """The level, 0 for the best, of the mate of each probe and of the first of all others; `n_level` if there is none."""
+    """The level of the mate of each probe, 0 for the best, and of the first of all others; `n_level` without one."""
 
     mate: Int64  # (n_probe,)
     other: Int64  # (n_probe,)
@@ -44,7 +44,7 @@ class Search(NamedTuple):
             raise InvalidValueError("pairs", f"must {rule}, for {RANK}k and {TPIR}x")
         levels, mates = (each[order].reshape(n_probe, -1) for each in (level, positive))
         mate, other = (np.where(kept, levels, n_level).min(axis=1) for kept in (mates, ~mates))
-        return cls(mate, other, from_scores(-levels, mates, threads=1).profile, n_level)
+        return cls(mate, other, from_scores(n_level - levels, mates, threads=1).profile, n_level)
 
     def measured(self, name: str, weight: Int64 | None = None) -> tuple[Triple[float], int | None] | None:
         """Return a measure of the probes, and the last level that its threshold accepts; None where it is undefined."""
@@ -65,9 +65,9 @@ class Search(NamedTuple):
         """Return the measure where mates that tie for the first place are first, or are not."""
         mated = self.mate < self.n_level
         first = mated & ((self.mate <= self.other) if tied_first else (self.mate < self.other))
-        counts = (
+        relevant, irrelevant = (
             np.bincount(levels[kept], weight[kept], self.n_level).astype(np.int64)
             for levels, kept in ((self.mate, first), (self.other, ~mated))
         )
-        accepted = Accepted.of(*counts, n_missing=int(weight[mated & ~first].sum()))
+        accepted = Accepted.of(relevant, irrelevant, int(weight[mated & ~first].sum()))
         return measured(accepted, f"{AT_FPR}{rate!r}", lambda _: 0)

@@ -95,7 +95,7 @@ class Classification(Answer):
     | ``minDCF(p=0.01, miss=1, fa=1)`` | an error: least detection cost of any threshold, normalised as NIST does |
     | ``accuracy@threshold=x`` | at a given threshold; also F1, TPR and FPR |
     | ``rank-1``, ``rank-k`` | 1:N: share of the probes with a mate whose mate is among the first k people |
-    | ``TPIR@FPIR=x`` | 1:N: share of them whose mate is first and accepted, if at most x of those without are accepted |
+    | ``TPIR@FPIR=x`` | 1:N: share of them whose mate is first and accepted, with at most x of the others accepted |
 
     Detection cost: (C_miss p P_miss + C_fa (1 - p) P_fa) / min(C_miss p, C_fa (1 - p)), with the prior p of a target.
     In 1:N, each probe is the second of a pair, and is compared with every enrolled person, the first.
@@ -142,11 +142,11 @@ class Classification(Answer):
         """Return a measure with weights of the items (of probes, in 1:N), and its group; None if a class is missing."""
         if name.startswith((RANK, TPIR)):
             return self._search.measured(name, weight)
-        counts = (
+        relevant, irrelevant = (
             np.bincount(self._level[kept], None if weight is None else weight[kept], len(self._levels)).astype(np.int64)
             for kept in (self._positive, ~self._positive)
         )
-        accepted = Accepted.of(*counts, n_missing=self._n_missing if n_missing is None else n_missing)
+        accepted = Accepted.of(relevant, irrelevant, self._n_missing if n_missing is None else n_missing)
         if not (accepted.hits[-1] and accepted.n_irrelevant):
             return None
         return measured(accepted, name, self._n_accepted)
@@ -244,12 +244,12 @@ class Classification(Answer):
         if not isinstance(other, Classification):
             raise InvalidTypeError("minus", f"must be a Classification, but is of type {type(other).__name__}")
         pairs = ((self._positive, other._positive), (self._groups, other._groups), (self._ids, other._ids))
-        if self._n_missing != other._n_missing or not all(np.array_equal(*pair) for pair in pairs):  # type: ignore[call-overload]
+        if self._n_missing != other._n_missing or not all(np.array_equal(*pair) for pair in pairs):
             rule = "must be of the same items in the same order, with the same labels and groups"
             raise InvalidValueError("minus", f"{rule}, but its own differ")
 
     def _units(self, of_probes: bool) -> tuple[int, str]:
-        """Return the number and the kind of independent units; groups of probes are those of the second of each pair."""
+        """Return the number and the kind of independent units; those of probes are of the second of each pair."""
         if self._groups is not None:
             of_units = self._groups[:, -1] if of_probes else self._groups
             return len(np.unique(of_units)), "group" if self._groups.shape[1] == 1 else "subject"
@@ -435,7 +435,8 @@ def classification(
     (0.75, 0.5, 1.0)
     """
     checks.choice(order, ("descending", "ascending"), "order")
-    trials = ids = None
+    trials: Trials | None = None
+    ids: Int64 | None = None
     if labels is None:
         trials = read_trials(scores) if is_path(scores) else trials_of(scores)
         if trials.scores is None or trials.same is None:
@@ -448,6 +449,7 @@ def classification(
         entry = int(np.argmin(np.isfinite(numbers)))
         raise InvalidValueError("scores", f"must be finite, but holds {numbers.ravel()[entry]} in entry {entry}")
     if numbers.ndim == 2 and isinstance(labels, (tuple, list)) and len(labels) == 2 and np.ndim(labels[0]):
+        codes: Int64 | None
         numbers, positive, ids, codes = _matrix(numbers, labels, templates_of(templates), order)
         if groups is not None or n_positive is not None:
             raise InvalidValueError("groups and n_positive", "must be left out with a matrix, which has its people")
@@ -487,7 +489,7 @@ def _classified(
 def _matrix(
     scores: NDArray[Any], people: Any, templates: Templates | None, order: str
 ) -> tuple[NDArray[Any], Bool, Int64, Int64]:
-    """Return the scores of all probes and people, the positives, and the person and probe of each and their subjects."""
+    """Return the scores of all probes and people, the positives, and the person, probe and subjects of each."""
     probes = checked_labels(people[0], scores.shape[0], "labels[0]", "scores")
     gallery = checked_labels(people[1], scores.shape[1], "labels[1]", "the gallery, the columns of scores,")
     subject = label_codes(joined([(gallery, "labels[1]"), (probes, "labels[0]")]))[0]
@@ -521,7 +523,7 @@ def pair_classification(
     distance: DistanceName = "cosine",
     measures: str | Iterable[str] = NAMES,
 ) -> Classification:
-    """Measure pairs of embeddings, of which those of the same class should be closer: verification of faces or speakers.
+    """Measure pairs of embeddings, of which those of the same class should be closer: face or speaker verification.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -83,7 +84,7 @@ def _means(embeddings: Any, order: Int64, count: Int64) -> Array:
     means = [
         rows[order[start]] if stop - start == 1
         else [math.fsum(column) / (stop - start) for column in rows[order[start:stop]].T.tolist()]
-        for start, stop in zip(ends, ends[1:], strict=False)
+        for start, stop in pairwise(ends)
     ]  # fmt: skip
     return np.array(means)
 
@@ -101,6 +102,6 @@ def of_people(scores: Array, people: Int64, templates: Templates | None, order: 
         return (np.maximum if order == "descending" else np.minimum).reduceat(by_person, starts[:-1], axis=1)
     ends = starts.tolist()
     return np.array([
-        [math.fsum(row[start:stop]) / (stop - start) for start, stop in zip(ends, ends[1:], strict=False)]
+        [math.fsum(row[start:stop]) / (stop - start) for start, stop in pairwise(ends)]
         for row in by_person.tolist()
     ])  # fmt: skip

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.measures import values as measure_values
 from deadheat.support import checks
-from deadheat.support.arrays import Array, Float64, Int64
+from deadheat.support.arrays import Int64
 from deadheat.support.triple import Triple
 
 Goal = Callable[[Int64, Int64, int, int], Any]  # of accepted relevant and irrelevant items, and of all of either
@@ -120,7 +120,7 @@ def _cost_named(name: str, text: str | None) -> str:
         key = _COSTS.get(key.strip(), "") if equals else ("p", "miss", "fa", "")[min(place, 3)]
         values[key] = number.strip()
     numbers = {key: float(each) if _NUMBER.fullmatch(each) else 0.0 for key, each in values.items()}
-    sound = numbers.keys() == {"p", "miss", "fa"} and 0 < min(numbers.values()) and max(numbers.values()) < math.inf
+    sound = numbers.keys() == {"p", "miss", "fa"} and min(numbers.values()) > 0 and max(numbers.values()) < math.inf
     if not sound or numbers["p"] >= 1:
         rule = "must have a prior between 0 and 1, and costs above 0, as in minDCF(p=0.01, miss=1, fa=1)"
         raise InvalidValueError("measure", f"{rule}, but is {name!r}")

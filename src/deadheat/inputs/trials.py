@@ -77,7 +77,8 @@ def _lfw(path: Any, header: list[int], lines: list[tuple[int, list[str]]]) -> Tr
             f"must have 2 x {size} pairs in each of {n_fold} folds, as its first line says, but has {len(lines)} pairs"
         )
         raise FileError(path, f" {rule}")
-    ids, names = ([], []), ([], [])
+    ids: tuple[list[str], list[str]] = ([], [])
+    names: tuple[list[str], list[str]] = ([], [])
     for number, cells in lines:
         if len(cells) not in (3, 4) or not all(cell.isdecimal() for cell in (cells[1], cells[-1])):
             raise FileError(path, f", line {number}: must be 'name i j' or 'name i name j'")

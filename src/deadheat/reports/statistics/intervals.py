@@ -34,7 +34,10 @@ from deadheat.support.triple import Triple
 
 FEW_UNITS = 6  # below, the same of queries
 FEW_CLASSES = 10  # below, an interval or a test over classes says less than it seems to
-UNITS = {"query": "queries", "class": "classes", "group": "groups", "item": "items"}
+UNITS = {
+    "query": "queries", "class": "classes", "group": "groups", "item": "items",
+    "subject": "subjects", "probe": "probes",
+}  # fmt: skip
 _AT_ONCE = 1 << 18  # values drawn in one go, so that memory stays flat
 _REPEATS = 16  # units for each distinct value, from where drawing how often each is drawn is the faster way
 
@@ -78,7 +81,7 @@ class Intervals:
         The method, as `mean_interval` names it.
     n : int
         The number of independent units.
-    unit : {"query", "class", "group"}
+    unit : {"query", "class", "group", "item", "subject", "probe"}
         The kind of these units.
     notes : tuple of str
         Sentences to read with the numbers, such as that there are few classes.
@@ -249,7 +252,7 @@ def mean_intervals(
         Whole classes are the independent units; by default each value is one.
     average : {"query", "class"}
         With classes, whether the mean is over queries, a ratio of sums, or over classes of the means of their queries.
-    unit : {"query", "class", "group"}, optional
+    unit : {"query", "class", "group", "item", "subject", "probe"}, optional
         The name of the independent units; by default ``"class"`` with classes and ``"query"`` without.
     within : (float, float)
         The least and the greatest value that a unit can have. Ends are limited to them, and a constant sample has an
