@@ -55,11 +55,11 @@ class Pairs:
             raise InvalidTypeError("pairs", rule) from None
         lacking = list(dict.fromkeys(wanted[code < 0].tolist()))
         if lacking:
-            rule = f"must hold ids of embeddings, but {checks.few(lacking)} have none; an id that has one is {ids[0]!r}"
-            raise InvalidValueError("pairs", rule)
+            rule = f"must hold ids of embeddings, but {checks.few(lacking)} have none"
+            raise InvalidValueError("pairs", f"{rule}; an id that has one is {ids.tolist()[0]!r}")
         self.embeddings, order, count = embeddings, np.argsort(own, kind="stable"), np.bincount(own)
         if count.max() > 1 and templates is None:
-            twice = ids[np.argmax(count[own] > 1)].item()
+            twice = ids.tolist()[np.argmax(count[own] > 1)]
             rule = f"must be 'max' or 'mean' where an id has several embeddings, as {twice!r} has {count.max()}"
             raise InvalidValueError("templates", rule)
         if templates == "mean":

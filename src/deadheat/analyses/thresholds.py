@@ -196,7 +196,8 @@ def _optimum(accepted: Accepted, name: str) -> tuple[float, int]:
         values = _GOALS[name](hits, false, relevant, irrelevant)
     elif name.startswith(_AT_TPR):
         enough = hits / relevant >= number_of(name)
-        enough[-1] = True  # positives without a score are reached only by accepting all
+        if not enough[-1]:  # positives without a score are reached only by accepting all
+            return -1.0, len(hits) - 2
         values = np.where(enough, -(false / irrelevant), -2.0)
     else:
         allowed = false / irrelevant <= number_of(name)
