@@ -68,7 +68,6 @@ _ALIASES = {
     **dict.fromkeys(
         ("average precision", "average_precision", "\N{MICRO SIGN}ap", "\N{GREEK SMALL LETTER MU}ap"), "AP"
     ),
-    "fpr95": f"{_AT_TPR}0.95",
     "equal error rate": "EER",
 }
 
@@ -98,8 +97,7 @@ def named(name: str) -> str:
     base, equals, number = text.partition("=")
     base = _WITH_NUMBER.get(f"{base.strip()}=", "")
     if not base:
-        meant = _ALIASES.get(text, name)
-        return meant if meant == f"{_AT_TPR}0.95" else checks.choice(meant, KNOWN, "measure", _ALIASES)
+        return f"{_AT_TPR}0.95" if text == "fpr95" else checks.choice(name, KNOWN, "measure", _ALIASES)
     kind = MCCLISH if base == _PARTIAL and number.endswith(MCCLISH.lower()) else ""
     number = number.removesuffix(kind.lower()).strip()
     rates = name.partition("=")[0].strip()

@@ -69,6 +69,15 @@ def read_trials(path: Any) -> Trials:
         raise FileError(path, f": {error}") from None
 
 
+def has_scored_trials(path: Any) -> bool:
+    """Return whether a file of text begins with four fields between blanks, none of which is a name of a column."""
+    if path.suffix.lower() in (".csv", ".tsv", ".npz", ".npy", ".parquet", ".h5", ".hdf5", ".safetensors", ".jsonl"):
+        return False
+    with unzipped(path) as file:
+        cells = file.readline(1 << 12).split()
+    return len(cells) == 4 and not {b"score", b"label"} & set(cells)
+
+
 def _lfw(path: Any, header: list[int], lines: list[tuple[int, list[str]]]) -> Trials:
     """Return the pairs of LFW: in each fold as many of one person as of two; the id of an image is name_0001."""
     n_fold, size = ([1, *header] if len(header) == 1 else header)[-2:]
