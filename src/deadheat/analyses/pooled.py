@@ -44,7 +44,7 @@ from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.inputs.trials import Trials, classes, groups_of, read_trials, trials_of
 from deadheat.reports.answer import Answer, Column, Panel
-from deadheat.reports.statistics.intervals import NOTHING, Intervals, percentiles
+from deadheat.reports.statistics.intervals import NOTHING, Intervals, about_few, percentiles
 from deadheat.reports.statistics.settings import StatisticsSettings
 from deadheat.reports.tables import count, notebook_row
 from deadheat.support import checks
@@ -238,7 +238,7 @@ class Classification(Answer):
                 values.append([x - y for x, y in zip(own, reversed(other[0]), strict=True)] if other else own)
         level = settings.confidence_level
         lower, expected, upper = percentiles(np.array(values).T, level) if n > 1 and values else [NOTHING] * 3
-        return Intervals(lower, expected, upper, level, settings.method, n, unit)
+        return Intervals(lower, expected, upper, level, settings.method, n, unit, about_few(n, unit))
 
     def _require_same_items(self, other: Any) -> None:
         if not isinstance(other, Classification):

@@ -597,8 +597,8 @@ def about_few(n: int, unit: str, where: str = "") -> tuple[str, ...]:
     >>> about_few(6, "class")
     ('Only 6 classes: with fewer than about 10 neither intervals nor p-values can be trusted.',)
     """
-    if n >= (FEW_CLASSES if unit in ("class", "group") else FEW_UNITS):
+    least = FEW_CLASSES if unit in ("class", "group", "subject") else FEW_UNITS
+    if n >= least:
         return ()
-    least = FEW_CLASSES if unit in ("class", "group") else FEW_UNITS
     fewer = f"with fewer than about {least} neither intervals nor p-values can be trusted"
     return (Caution(f"Only {counted(n, unit)}{where}: {fewer}."),)
