@@ -1,4 +1,4 @@
-"""Verification and identification of nine speakers, with intervals over pairs and over speakers: `examples/speakers.py`.
+"""Verification and identification of nine speakers, with intervals over pairs and speakers: `examples/speakers.py`.
 
 Japanese Vowels (Kudo, Toyama, Shimbo 1999; UCI, CC BY 4.0) has 640 utterances of nine men, as 12 cepstral coefficients
 a frame. The package aeon (`pip install --no-deps aeon`) has it; only its files are read. An embedding is the mean and
@@ -39,15 +39,15 @@ def main(folder: Path) -> None:
     pairs = np.array(list(combinations(range(len(test)), 2)))
     sides = speakers[pairs]
     same = sides[:, 0] == sides[:, 1]
-    found = dh.pair_classification(test, pairs, same, sides, measures=MEASURES)
-    print(found)
+    result = dh.pair_classification(test, pairs, same, sides, measures=MEASURES)
+    print(result)
     print("\nEER over pairs, as if they were independent:")
     print(dh.pair_classification(test, pairs, same).interval("EER"))
     print("\nEER over speakers:")
-    print(found.interval("EER"))
+    print(result.interval("EER"))
     means = dh.pair_classification(test[:, :12], pairs, same, sides)
     print("\nEER, minus that of the means alone, over speakers:")
-    print(found.interval("EER", minus=means))
+    print(result.interval("EER", minus=means))
     print("\nSix speakers enrolled with 30 utterances each, and probes of nine:")
     probes = {f"probe {i}": row for i, row in enumerate(test)}
     gallery = {f"speaker {who}": train[enrolled == who] for who in np.unique(enrolled)[:-3].tolist()}

@@ -46,9 +46,9 @@ def test_partial_areas_are_those_of_every_order(items: Items, rate: str, missing
     n, x = sum(labels) + missing, Fraction(rate)
     values = [partial_area(order, x, n) for order in arrangements(items)]
     result = dh.classification(scores, labels, n_positive=n)
-    found, scaled = result[f"AUC@FPR={rate}"], result[f"pAUC@FPR={rate} (McClish)"]
+    result, scaled = result[f"AUC@FPR={rate}"], result[f"pAUC@FPR={rate} (McClish)"]
     exact = min(values), sum(values, Fraction(0)) / len(values), max(values)
-    assert (found.lower, found.expected, found.upper) == tuple(map(float, exact))
+    assert (result.lower, result.expected, result.upper) == tuple(map(float, exact))
     exact = tuple((1 + (value - x / 2) / (1 - x / 2)) / 2 for value in exact)
     assert (scaled.lower, scaled.expected, scaled.upper) == tuple(map(float, exact))
 
@@ -162,21 +162,21 @@ def test_folds_take_the_strictest_of_the_best_thresholds_of_the_others(items: It
         st.lists(st.integers(0, 2), min_size=len(items), max_size=len(items)).filter(lambda x: len(set(x)) > 1)
     )
     scores, labels = zip(*items, strict=True)
-    found = dh.classification(scores, labels).folds(folds)
+    result = dh.classification(scores, labels).folds(folds)
     limits = sorted({*scores, math.inf}, reverse=True)
 
     def right(limit: float, inside: bool, fold: int) -> int:
         chosen = [item for item, each in zip(items, folds, strict=True) if (each == fold) is inside]
         return sum((score >= limit) == bool(label) for score, label in chosen)
 
-    for fold, name in enumerate(found.names):
+    for fold, name in enumerate(result.names):
         most = max(right(limit, False, name) for limit in limits)
         best = [limit for limit in limits if right(limit, False, name) == most]
         values = [right(limit, True, name) / folds.count(name) for limit in best]
-        assert (found.accuracy[fold], found.lower[fold], found.upper[fold]) == (values[0], min(values), max(values))
-        assert found.thresholds[fold] == best[0]
-    assert found.mean == pytest.approx(np.mean(found.accuracy))
-    assert found.standard_error == pytest.approx(np.std(found.accuracy, ddof=1) / math.sqrt(len(found.names)))
+        assert (result.accuracy[fold], result.lower[fold], result.upper[fold]) == (values[0], min(values), max(values))
+        assert result.thresholds[fold] == best[0]
+    assert result.mean == pytest.approx(np.mean(result.accuracy))
+    assert result.standard_error == pytest.approx(np.std(result.accuracy, ddof=1) / math.sqrt(len(result.names)))
 
 
 def test_a_number_of_folds_is_of_consecutive_items() -> None:
@@ -349,12 +349,12 @@ def test_identification_over_every_order(probes: list[tuple[list[int], int]], ra
 def test_people_and_not_images_are_ranked() -> None:
     """Three images of bob tie with the one of ann: she is first in half of the orders, not in a quarter."""
     images, people = [[0.5, 0.5, 0.5, 0.5], [0.1, 0.2, 0.9, 0.3]], ["ann", "bob", "bob", "bob"]
-    found = dh.classification(images, (["ann", "eve"], people), templates="max")
-    assert (found["rank-1"].expected, found["rank-2"].lower) == (0.5, 1.0)
+    result = dh.classification(images, (["ann", "eve"], people), templates="max")
+    assert (result["rank-1"].expected, result["rank-2"].lower) == (0.5, 1.0)
     mean = dh.classification(images, (["bob", "eve"], people), templates="mean")
     assert mean._levels.tolist() == [0.5, math.fsum([0.2, 0.9, 0.3]) / 3, 0.1]
     near = dh.classification(np.negative(images), (["ann", "eve"], people), templates="max", order="ascending")
-    assert str(near) == str(found).replace(" 0.9", "-0.9").replace(" 0.5", "-0.5")
+    assert str(near) == str(result).replace(" 0.9", "-0.9").replace(" 0.5", "-0.5")
     with pytest.raises(
         dh.errors.InvalidValueError, match="templates must be 'max' or 'mean' where a person has several"
     ):
@@ -395,13 +395,13 @@ def test_subjects_of_both_sides_are_drawn() -> None:
             x, y = (dh.classification(each[items], labels[items])["EER"] for each in (scores, other))
             values.append((x.lower, x.upper))
             differences.append((x.lower - y.upper, x.upper - y.lower))
-    for found, drawn in (
+    for result, drawn in (
         (a.interval("EER", n_resamples=60), values),
         (a.interval("EER", minus=b, n_resamples=60), differences),
     ):
         ends = np.quantile(drawn, [0.025, 0.975], axis=0)
-        assert [*found.lower, *found.upper] == pytest.approx([*ends[:, 0], *ends[:, 1]], abs=1e-12)
-        assert (found.unit, found.n) == ("subject", 5)
+        assert [*result.lower, *result.upper] == pytest.approx([*ends[:, 0], *ends[:, 1]], abs=1e-12)
+        assert (result.unit, result.n) == ("subject", 5)
     with pytest.raises(dh.errors.InvalidValueError, match="minus must be of the same items"):
         a.interval("EER", minus=dh.classification(other, labels))
     with pytest.raises(dh.errors.InvalidTypeError, match="minus must be a Classification"):
@@ -417,6 +417,6 @@ def test_probes_are_drawn_by_their_subjects() -> None:
         of_probes = times[[0, 0, 1, 3, 2]]
         if of_probes[:3].any():
             values.append(float(of_probes[:3] @ [1, 0, 1] / of_probes[:3].sum()))
-    found = result.interval("rank-1", n_resamples=50)
-    assert [*found.lower] == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
-    assert (found.unit, found.n) == ("subject", 4)
+    result = result.interval("rank-1", n_resamples=50)
+    assert [*result.lower] == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
+    assert (result.unit, result.n) == ("subject", 4)

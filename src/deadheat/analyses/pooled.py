@@ -130,8 +130,8 @@ class Classification(Answer):
 
     def __getitem__(self, name: str) -> PooledValue:
         name = named(name)
-        found = self._measured(name)
-        (lower, expected, upper), group = found or (Triple(*3 * [math.nan]), None)
+        values = self._measured(name)
+        (lower, expected, upper), group = values or (Triple(*3 * [math.nan]), None)
         return PooledValue(name, lower, expected, upper, None if group is None else self._thresholds[group + 1])
 
     @cached_property
@@ -232,9 +232,9 @@ class Classification(Answer):
             self._require_same_items(minus)
         n, unit = self._units(of_probes)
         for weight, n_missing in self._draws(of_probes, n, settings, self if minus is None else minus):
-            found = [each._measured(name, weight, n_missing) for each in (self, minus) if each is not None]
-            if None not in found:
-                own, *other = (each[0] for each in found)
+            both = [each._measured(name, weight, n_missing) for each in (self, minus) if each is not None]
+            if None not in both:
+                own, *other = (each[0] for each in both)
                 values.append([x - y for x, y in zip(own, reversed(other[0]), strict=True)] if other else own)
         level = settings.confidence_level
         lower, expected, upper = percentiles(np.array(values).T, level) if n > 1 and values else [NOTHING] * 3
@@ -268,8 +268,8 @@ class Classification(Answer):
             yield from ((drawn[unit], 0) for drawn in draws)
         elif self._groups is None:
             order = np.lexsort((self._positive, -other._level, -self._level))
-            place = np.argsort(order)
-            yield from ((drawn[place], int(drawn[len(order) :].sum())) for drawn in draws)
+            rank = np.argsort(order)
+            yield from ((drawn[rank], int(drawn[len(order) :].sum())) for drawn in draws)
         else:
             first, last = self._groups[:, 0], self._groups[:, -1]
             yield from ((drawn[first] * np.where(first == last, 1, drawn[last]), 0) for drawn in draws)

@@ -67,10 +67,10 @@ class Pairs:
         (left, right), starts = code.reshape(2, -1), offsets_of(count)
         n_pair = count[left] * count[right]
         self.offsets = offsets_of(n_pair)
-        place = np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], n_pair)
+        number = np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], n_pair)
         across = np.repeat(count[right], n_pair)
         of_left, of_right = (np.repeat(starts[each], n_pair) for each in (left, right))
-        self.rows = np.stack([order[of_left + place // across], order[of_right + place % across]], axis=1)
+        self.rows = np.stack([order[of_left + number // across], order[of_right + number % across]], axis=1)
 
     def best(self, ranks: Int64) -> Int64:
         """Return the highest rank of the rows of each pair of ids."""

@@ -113,9 +113,9 @@ def named(name: str) -> str:
 def _cost_named(name: str, text: str | None) -> str:
     """Return the canonical name of a detection cost: its prior, and its costs if they are not 1."""
     values = {"p": "0.01", "miss": "1", "fa": "1"} if not text else {"miss": "1", "fa": "1"}
-    for place, part in enumerate(text.split(",") if text else ()):
+    for index, part in enumerate(text.split(",") if text else ()):
         key, equals, number = part.rpartition("=")
-        key = _COSTS.get(key.strip(), "") if equals else ("p", "miss", "fa", "")[min(place, 3)]
+        key = _COSTS.get(key.strip(), "") if equals else ("p", "miss", "fa", "")[min(index, 3)]
         values[key] = number.strip()
     numbers = {key: float(each) if _NUMBER.fullmatch(each) else 0.0 for key, each in values.items()}
     sound = numbers.keys() == {"p", "miss", "fa"} and min(numbers.values()) > 0 and max(numbers.values()) < math.inf

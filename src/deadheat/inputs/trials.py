@@ -18,7 +18,8 @@ from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion, limits
 from deadheat.inputs.files import unzipped
 from deadheat.inputs.formats.tables import is_number
-from deadheat.inputs.labels import from_text, label_codes, labels
+from deadheat.inputs.labels import from_text, label_codes
+from deadheat.inputs.labels import labels as checked_labels
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Int64
 
@@ -134,20 +135,22 @@ def _of_columns(columns: list[list[Any]]) -> Trials:
     ids = [*parts["a"], *parts["b"]]
     as_text = all(isinstance(cell, str) for cell in ids)
     scores = np.array(list(map(float, parts["s"]))) if "s" in parts else None
-    return Trials(from_text(ids) if as_text else labels(ids, len(ids), "pairs", "pairs"), parts.get("l"), scores)
+    return Trials(
+        from_text(ids) if as_text else checked_labels(ids, len(ids), "pairs", "pairs"), parts.get("l"), scores
+    )
 
 
-def classes(values: ArrayLike, n: int, name: str, what: str) -> Bool:
+def classes(labels: ArrayLike, n: int, name: str, what: str) -> Bool:
     """Return which items are positive; both classes must occur, in a spelling that is known."""
-    array = conversion.plain(values, name)
+    array = conversion.plain(labels, name)
     if array.shape != (n,):
         raise InvalidValueError(name, f"must have one entry per {what}, but has shape {array.shape} for {n}")
     if array.dtype.kind in "OUT" and all(isinstance(each, str) for each in array.tolist()):
         array = _from_text(array.tolist(), name)
     if array.dtype.kind not in "biuf":
         raise InvalidTypeError(name, f"must be bool, or integers 0 and 1, but has dtype {array.dtype}")
-    if set(found := np.unique(array).tolist()) != {0, 1}:
-        raise InvalidValueError(name, f"must hold 0 and 1 (or False and True), and both, but holds {found}"[:200])
+    if set(values := np.unique(array).tolist()) != {0, 1}:
+        raise InvalidValueError(name, f"must hold 0 and 1 (or False and True), and both, but holds {values}"[:200])
     return array.astype(np.bool_)
 
 
@@ -181,11 +184,11 @@ def groups_of(groups: Any, n: int, trials: Trials | None, what: str) -> Int64 | 
         lacking = [each for each in dict.fromkeys(ids) if each not in groups]
         if lacking:
             raise InvalidValueError("groups", f"must have a subject for each id, but lacks {checks.few(lacking)}")
-        return label_codes(labels([groups[each] for each in ids], 2 * n, "groups", "pairs"))[0].reshape(2, n).T
+        return label_codes(checked_labels([groups[each] for each in ids], 2 * n, "groups", "pairs"))[0].reshape(2, n).T
     if _are_pairs(groups, n):
         flat = conversion.plain(groups, "groups").T.ravel()
-        return label_codes(labels(flat, 2 * n, "groups", what))[0].reshape(2, n).T
-    return label_codes(labels(groups, n, "groups", what))[0][:, None]
+        return label_codes(checked_labels(flat, 2 * n, "groups", what))[0].reshape(2, n).T
+    return label_codes(checked_labels(groups, n, "groups", what))[0][:, None]
 
 
 def _are_pairs(values: Any, n: int) -> bool:
