@@ -187,7 +187,7 @@ def test_normal_scores_are_a_straight_line_on_probit_axes() -> None:
     quantiles = np.array([NormalDist().inv_cdf((i + 0.5) / 2000) for i in range(2000)])
     result = dh.classification(np.concatenate([quantiles, quantiles + 2]), np.repeat([0, 1], 2000))
     ax = plots.det({"a": result, "b": result}, ax=Figure(figsize=SMALL).subplots())
-    assert ax.get_title().replace("\n", " ") == "EER: a and b are first by the upper bound, 15.85 %"
+    assert ax.get_title().replace("\n", " ") == "EER: a 15.85, b 15.85 %"
     x, y = ax.lines[0].get_data()
     kept = (np.array(x) > 1) & (np.array(x) < 60)
     pixels = ax.transData.transform(np.stack([x, y], axis=1)[kept])

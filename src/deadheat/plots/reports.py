@@ -42,15 +42,15 @@ def first_measure(reports: Report | Mapping[str, Report]) -> str:
     return next(iter(next(iter(reports.values())) if isinstance(reports, Mapping) else reports))
 
 
-def leader(what: str, values: Mapping[str, Any], *, end: Literal["lower", "upper"] = "lower") -> str:
-    """Return a title: the number to report of one result, or the first of several by a bound, the upper of errors."""
-    known = {name: getattr(each, end) for name, each in values.items() if not np.isnan(each.lower)}
+def leader(what: str, values: Mapping[str, Any]) -> str:
+    """Return a title: the number to report of one result, or the first of several by the lower bound."""
+    known = {name: each.lower for name, each in values.items() if not np.isnan(each.lower)}
     if len(values) == 1 or not known:
         return f"{what}: {value(next(iter(values.values())))} %"
-    best = max(known.values()) if end == "lower" else min(known.values())
-    first = [layout.short(name) for name, bound in known.items() if bound == best]
+    most = max(known.values())
+    first = [layout.short(name) for name, lower in known.items() if lower == most]
     verb = "is" if len(first) == 1 else "are"
-    return f"{what}: {' and '.join(first)} {verb} first by the {end} bound, {100 * best:.2f} %"
+    return f"{what}: {' and '.join(first)} {verb} first by the lower bound, {100 * most:.2f} %"
 
 
 def bounds(
@@ -538,8 +538,9 @@ def det(results: Classification | Mapping[str, Classification], *, ax: Axes | No
     for which, most in (("x", "n_negative"), ("y", "n_positive")):
         style.probit_axis(ax, which, 50 / max(getattr(result, most) for result in named.values()))  # type: ignore[arg-type]
     ax.set(xlabel="false positive rate (%)", ylabel="false negative rate (%)")
-    best = leader("EER", {name: result["EER"] for name, result in named.items()}, end="upper")
-    return layout.finish(ax, title=best)
+    errors = {layout.short(name): value(result["EER"]) for name, result in named.items()}
+    listed = [error if len(named) == 1 else f"{name} {error}" for name, error in errors.items()]
+    return layout.finish(ax, title=f"EER: {', '.join(listed)} %")
 
 
 def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Axes | None = None) -> Axes:

@@ -34,10 +34,8 @@ from deadheat.support.triple import Triple
 
 FEW_UNITS = 6  # below, the same of queries
 FEW_CLASSES = 10  # below, an interval or a test over classes says less than it seems to
-UNITS = {
-    "query": "queries", "class": "classes", "group": "groups", "item": "items",
-    "subject": "subjects", "probe": "probes",
-}  # fmt: skip
+UNITS = {"query": "queries", "class": "classes", "group": "groups", "item": "items"}
+UNITS |= {"subject": "subjects", "probe": "probes"}  # of pairs
 _AT_ONCE = 1 << 18  # values drawn in one go, so that memory stays flat
 _REPEATS = 16  # units for each distinct value, from where drawing how often each is drawn is the faster way
 
