@@ -250,7 +250,7 @@ def mean_intervals(
         Whole classes are the independent units; by default each value is one.
     average : {"query", "class"}
         With classes, whether the mean is over queries, a ratio of sums, or over classes of the means of their queries.
-    unit : {"query", "class", "group", "item", "subject", "probe"}, optional
+    unit : {"query", "class", "group"}, optional
         The name of the independent units; by default ``"class"`` with classes and ``"query"`` without.
     within : (float, float)
         The least and the greatest value that a unit can have. Ends are limited to them, and a constant sample has an
