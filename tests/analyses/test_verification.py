@@ -70,10 +70,10 @@ def test_detection_cost_is_the_least_of_every_threshold(items: Items, setting: t
 
 
 def test_detection_costs_that_float64_does_not_distinguish_are_compared_exactly() -> None:
-    """Both cost 1/10 and 9/10 · 1/9: the strictest threshold is the first of the two."""
-    labels = [1] * 9 + [0] + [1] + [0] * 8
-    value = dh.classification(np.arange(19, 0, -1), labels)["minDCF(p=0.5)"]
-    assert (value.lower, value.threshold) == (0.1, 11.0)
+    """Both thresholds cost 3/10, as 2/10 + 1/10, which float64 makes larger, and as 0 + 3/10: the strictest wins."""
+    scores = [3] * 9 + [2] * 4 + [1] * 7
+    value = dh.classification(scores, [1] * 8 + [0] + [1, 1, 0, 0] + [0] * 7)["minDCF(p=0.5)"]
+    assert (value.lower, value.threshold) == (0.3, 3.0)
 
 
 @settings(max_examples=150)
@@ -108,6 +108,7 @@ def test_measures_at_a_given_threshold(order: Any) -> None:
         assert result[f"accuracy@threshold={sign * limit}"].expected == right / 4, limit
     rates = [result[f"{name}@threshold={3 * sign}"].lower for name in ("TPR", "FPR", "F1")]
     assert rates == [1.0, 0.5, 0.8]
+    assert result[f"TPR@threshold={3.5 * sign}"].lower == 0.5
     large = dh.classification([2**53 + 1, 2**53], [1, 0])
     assert large["accuracy@threshold=9007199254740992"].lower == 0.5  # the largest two are integers, and no floats
     single = dh.classification(np.array([0.1, 0.2], dtype=np.float32), [0, 1])
@@ -294,7 +295,7 @@ def test_pairs_by_id_that_are_refused(wrong: dict[str, Any], reason: str) -> Non
 @pytest.mark.parametrize("templates", ["max", "mean"])
 def test_several_templates_a_person(templates: Any) -> None:
     rng = np.random.default_rng(2)
-    rows, ids = rng.integers(-3, 4, (15, 3)).astype(float) + 0.5, rng.integers(0, 5, 15)
+    rows, ids = (rng.integers(-3, 4, (15, 3)) + 0.5) / 10, rng.integers(0, 5, 15)
     pairs = [(a, b) for a in range(5) for b in range(a + 1, 5)]
     same = np.arange(10) % 2
     result = dh.pair_classification(rows, pairs, same, ids=ids, templates=templates, distance="euclidean")
@@ -309,6 +310,16 @@ def test_several_templates_a_person(templates: Any) -> None:
         gaps = [squared(means[a], means[b]) for a, b in pairs]
     ranks = [sorted(set(gaps)).index(gap) for gap in gaps]
     assert result.profile == dh.classification(ranks, same, order="ascending").profile
+
+
+def test_sums_of_templates_are_rounded_once() -> None:
+    rows = {
+        "a": [[0.1], [0.2], [0.3]],
+        "b": [0.0],
+        "c": [0.6 / 3],
+    }  # 0.1 + 0.2 + 0.3 is 0.6000000000000001 step by step
+    trials = [("a", "b", 1), ("c", "b", 0)]
+    assert dh.pair_classification(rows, trials, templates="mean", distance="l2")["AUC"].expected == 0.5
 
 
 # Identification ------------------------------------------------------------------------------------------------------
