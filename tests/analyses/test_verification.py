@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import runpy
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -431,3 +433,18 @@ def test_probes_are_drawn_by_their_subjects() -> None:
     result = result.interval("rank-1", n_resamples=50)
     assert [*result.lower] == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
     assert (result.unit, result.n) == ("subject", 4)
+
+
+def test_the_example_of_speakers_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On files like those of aeon, of five speakers whose utterances have two coefficients."""
+    rng = np.random.default_rng(3)
+    for part in ("TRAIN", "TEST"):
+        lines = [
+            ":".join([*(",".join(map(str, (row + rng.normal(size=3)).round(3))) for row in (who, -who)), str(who)])
+            for who in (1, 2, 3, 4, 5) for _ in range(4)
+        ]  # fmt: skip
+        (tmp_path / f"JapaneseVowels_{part}.ts").write_text("@timestamps false\n@data\n" + "\n".join(lines) + "\n")
+    runpy.run_path(str(Path(__file__).parents[2] / "examples" / "speakers.py"))["main"](tmp_path)
+    printed = capsys.readouterr().out
+    assert "30 positives, 160 negatives" in printed
+    assert re.search(r"^mean: rank-1 [0-9.]+, TPIR@FPIR=0.1 [0-9.]+, EER [0-9.]+$", printed, re.MULTILINE)
