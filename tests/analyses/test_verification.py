@@ -242,6 +242,15 @@ def test_trials_with_scores(line: str, tmp_path: Path) -> None:
         dh.pair_classification(VOICES, path)
 
 
+def test_integers_in_a_file_may_be_text_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "trials.txt"
+    path.write_text("7 8 target\n7 9 nontarget\n")
+    rows = [[1, 0], [2, 1], [0, 1]]
+    for ids, groups in (([7, 8, 9], {7: 1, 8: 1, 9: 2}), (["7", "8", "9"], {"7": 1, "8": 1, "9": 2})):
+        assert dh.pair_classification(rows, path, ids=ids, groups=groups)["AUC"].lower == 1.0
+        assert dh.pair_classification(dict(zip(ids, rows, strict=True)), path, groups=groups)["AUC"].lower == 1.0
+
+
 LFW = "2\t1\nann\t1\t2\nann\t1\tbob\t10\nbob\t2\t10\nbob\t2\tann\t2\n"
 
 

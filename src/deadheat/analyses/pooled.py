@@ -583,6 +583,8 @@ def pair_classification(
     expanded, rows = None, pairs
     if trials is not None:
         own = rows_of_ids(embeddings, ids) if by_id else (embeddings, None)
+        if is_path(pairs) and own[1] is not None and isinstance(own[1].tolist()[0], str):
+            trials = trials._replace(ids=trials.ids.astype(np.str_))  # 7 in a file is "7"
         if own[1] is None:
             rows = trials.ids.reshape(2, -1).T
         else:
