@@ -594,7 +594,7 @@ def pair_classification(
         raise InvalidValueError("templates", "must be left out without ids, of which several rows may have the same")
     metric = distance_registry.make(distance_registry.named(distance), embeddings, None, exact_only=False).measuring()
     rows = _rows(rows, metric.n_gallery)
-    positive = classes(same, len(rows) if trials is None else len(trials), "same", "pair")
+    positive = classes(same, len(rows) if trials is None else trials.n_pair, "same", "pair")
     codes = groups_of(groups, len(positive), trials, "pairs")
     ranks, closeness = ranks_of_pairs(metric, rows)
     ranks = ranks if expanded is None else expanded.best(ranks)

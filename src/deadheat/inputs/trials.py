@@ -40,7 +40,8 @@ class Trials(NamedTuple):
     subjects: Array | None = None  # (2 * n,), as `ids`
     folds: Int64 | None = None  # (n,)
 
-    def __len__(self) -> int:
+    @property
+    def n_pair(self) -> int:
         return len(self.ids) // 2
 
 
