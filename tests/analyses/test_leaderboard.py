@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import deadheat as dh
 from deadheat import Report, TieProfile, compare, evaluate, leaderboard
-from deadheat.analyses.leaderboard import Leaderboard, _letters
+from deadheat.analyses.board import letters_for
+from deadheat.analyses.leaderboard import Leaderboard
 from deadheat.reports.statistics import joint
 from deadheat.reports.statistics.permutation import holm
 from deadheat.reports.tables import raised
@@ -226,7 +227,7 @@ def test_what_to_beware_of_is_said() -> None:
 
 def test_letters_are_distinct_for_any_number_of_systems() -> None:
     for n in (2, 25, 26, 700):
-        result = _letters(n)
+        result = letters_for(n)
         assert len(set(result)) == n
         assert len(set(map(len, result))) == 1
         assert len(raised(result[:2])) == 2 * len(result[0]) + (len(result[0]) > 1)

@@ -10,30 +10,24 @@ from typing import Any, get_args
 
 import numpy as np
 
-from deadheat.analyses.comparison import BY, Comparison, about, compare, listed
+from deadheat.analyses.board import WIDE, Board, Pair
+from deadheat.analyses.comparison import BY, Comparison, about, compare
 from deadheat.analyses.difference import By, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.reports.answer import Answer, Caution, Column, Panel
+from deadheat.reports.answer import Caution, Column, Panel
 from deadheat.reports.averaging import Average, measure_names
 from deadheat.reports.report import Report
-from deadheat.reports.statistics import joint, permutation
+from deadheat.reports.result import Result
 from deadheat.reports.statistics.intervals import Intervals, about_few, counted
-from deadheat.reports.statistics.joint import RankInterval
-from deadheat.reports.tables import LETTERS, count, has_ties, plain, raised
+from deadheat.reports.tables import has_ties, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
-from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
-Pair = tuple[str, str]
-
-_LISTED = 4  # pairs that are named below the table
-_WIDE = 0.1  # of a measure: a system whose own ties leave more undecided is named once
-
 
 @dataclass(frozen=True, eq=False)
-class Leaderboard(Answer):
+class Leaderboard(Board):
     """Systems in the order of their ranks.
 
     Iterating gives the names, the best first; `board["name"]` is the report of one. Printing gives a table in per cent,
@@ -74,7 +68,6 @@ class Leaderboard(Answer):
     by: By
     _to_first: dict[str, Comparison] = field(repr=False)  # of each other system with the best one
     _caveats: tuple[str, ...] = field(repr=False)
-    _pvalues: dict[tuple[str, str], Float64] = field(default_factory=dict, init=False, repr=False)
     _intervals: dict[Pair, Intervals] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Report:
@@ -83,46 +76,10 @@ class Leaderboard(Answer):
     def __iter__(self) -> Iterator[str]:
         return iter(self.reports)
 
-    def __len__(self) -> int:
-        return len(self.reports)
-
     @property
     def test(self) -> PairedTest:
         """Settings of the paired tests."""
         return next(iter(self._to_first.values())).test
-
-    @cached_property
-    def ranks(self) -> dict[str, int]:
-        """The rank of each system, from 1; systems with equal values share a rank."""
-        values = [getattr(report[self.measures[0]], self.by) for report in self.reports.values()]
-        ranks = [1]
-        for number in range(1, len(values)):
-            ranks.append(ranks[-1] if values[number] == values[number - 1] else number + 1)
-        return dict(zip(self.reports, ranks, strict=True))
-
-    @cached_property
-    def rank_intervals(self) -> dict[str, RankInterval]:
-        """The best and the worst rank of each system by the first measure that the tests leave open, together.
-
-        The best is 1 + the number of systems that are significantly ahead of it, the worst is n − the number that it
-        is significantly ahead of. All hold at once with probability `test.confidence_level`.
-        """
-        ranks = joint.rank_intervals(self._joint(self.measures[0], self.by), self.test.alpha)
-        return dict(zip(self, ranks, strict=True))
-
-    @cached_property
-    def could_swap(self) -> tuple[Pair, ...]:
-        """Pairs whose order ties alone could reverse: the second one's upper value is above the first one's lower."""
-        results = {name: report[self.measures[0]] for name, report in self.reports.items()}
-        pairs = itertools.combinations(self, 2)
-        return tuple((a, b) for a, b in pairs if results[b].upper > results[a].lower)
-
-    @cached_property
-    def left_open(self) -> dict[str, float]:
-        """Systems whose ties leave 10 points or more of the first measure undecided, and how much; a fraction."""
-        widths = {name: report[self.measures[0]].upper - report[self.measures[0]].lower for name, report in
-                  self.reports.items()}  # fmt: skip
-        return {name: width for name, width in widths.items() if width >= _WIDE}
 
     def comparison(self, a: str, b: str) -> Comparison:
         """Return the comparison of two systems; the better ranked one is A, the other B."""
@@ -134,50 +91,16 @@ class Leaderboard(Answer):
             method=test.method, n_resamples=test.n_resamples, seed=test.seed,
         )  # fmt: skip
 
-    def _ordered(self, a: str, b: str) -> Pair:
-        """Return two different systems, the better ranked one first."""
-        for name, argument in ((a, "a"), (b, "b")):
-            checks.part(self.reports, name, argument)
-        if a == b:
-            raise InvalidValueError("b", f"must be another system than a, but both are {checks.shown(a)}")
-        return (a, b) if self._number[a] < self._number[b] else (b, a)
+    def _result(self, name: str, measure: str) -> Result:
+        return self.reports[name][measure]
 
-    @cached_property
-    def _number(self) -> dict[str, int]:
-        return {name: number for number, name in enumerate(self)}
-
-    def pvalue(self, a: str, b: str, measure: str | None = None, *, by: By | None = None) -> float:
-        """Return the p-value of two systems by the value that ranks, or by another one, adjusted for all pairs.
-
-        The measure is the one that ranks, or another one under any of its names. It is the smaller p-value of the two
-        directions, from the step-down max-T of `deadheat.reports.statistics.joint`.
-        """
-        first, second = self._ordered(a, b)
-        pvalues = self._joint(self._name(measure), self.by if by is None else by)
-        i, j = self._number[first], self._number[second]
-        return float(min(pvalues[i, j], pvalues[j, i]))
-
-    def ahead_of(self, name: str, measure: str | None = None, *, by: By | None = None) -> tuple[str, ...]:
-        """Return the systems that this one is significantly ahead of, by the value that ranks or another one."""
-        checks.part(self.reports, name)
-        pvalues = self._joint(self._name(measure), self.by if by is None else by)[self._number[name]]
-        return tuple(other for other, p in zip(self, pvalues, strict=True) if p < self.test.alpha)
-
-    def _joint(self, measure: str, by: By) -> Float64:
-        """Return the adjusted p-value of each ordered pair, (n_system, n_system); small where the first is better."""
-        if (measure, by) not in self._pvalues:
-            values = np.stack([*self._values(measure, by)])
-            self._pvalues[measure, by] = joint.adjusted_pvalues(values, self.test.n_resamples, self.test.seed)
-        return self._pvalues[measure, by]
-
-    def _values(self, measure: str, by: By) -> Iterator[Float64]:
-        """Yield the sum of each system over the queries of each unit, of the queries that have a value in all."""
+    def _units(self, measure: str, by: By) -> Float64:
+        """Return the sum of each system over the queries of each unit, of the queries that have a value in all."""
         differences = [comparison[measure].tested_by(by) for comparison in self._to_first.values()]
         rows = np.stack([difference.per_tested for difference in differences])
         common = np.asarray(~np.isnan(rows).any(axis=0))
-        units = [difference.units_of(common) for difference in differences]
-        yield np.zeros_like(units[0])  # the first system; only differences count
-        yield from (0.0 - unit for unit in units)
+        behind = [0.0 - difference.units_of(common) for difference in differences]
+        return np.stack([np.zeros_like(behind[0]), *behind])  # only differences count
 
     def interval(self, name: str, measure: str | None = None) -> Intervals:
         """Return the confidence intervals of a system's means, over the units that the tests swap."""
@@ -195,37 +118,9 @@ class Leaderboard(Answer):
 
     def panels(self) -> list[Panel]:
         """Return one table with a row for each system."""
-        level, letters = f"{100 * self.test.confidence_level:g} % interval", self._letter.values()
-        marked = set(itertools.chain(*self._swaps_of_both))
-        ranks = [f"{rank}{'~' if name in marked else ' ' if marked else ''}" for name, rank in self.ranks.items()]
-        open_ranks = [str(best) if best == worst else f"{best}-{worst}" for best, worst in self.rank_intervals.values()]
-        first, *others = (
-            Column(measure, [report[measure] for report in self.reports.values()], "fraction", shape="value",
-                   marks=[self._letters_behind(name, measure) for name in self])
-            for measure in self.measures
-        )  # fmt: skip
-        return [Panel([
-            Column("system", [f"{letter}  {name}" for name, letter in zip(self, letters, strict=True)]),
-            Column("rank", ranks),
-            Column("ranks", open_ranks, title=f"ranks ({100 * self.test.confidence_level:g} %)"),
-            first,
-            Column("", [self.interval(name).expected for name in self], "fraction", level, "interval"),
-            *others,
-        ], "each", key="", drawn=True)]  # fmt: skip
-
-    def _letters_behind(self, name: str, measure: str) -> str:
-        """Return the raised letters of the systems that this one is ahead of; of many, runs as first-last."""
-        numbers = [self._number[other] for other in self.ahead_of(name, measure)]
-        letters = list(self._letter.values())
-        if len(self) <= len(LETTERS):
-            return raised(letters[number] for number in numbers)
-        gaps = [0, *(i for i in range(1, len(numbers)) if numbers[i] > numbers[i - 1] + 1), len(numbers)]
-        runs = [numbers[i:j] for i, j in itertools.pairwise(gaps) if j > i]
-        return raised(letters[run[0]] + (f"-{letters[run[-1]]}" if len(run) > 1 else "") for run in runs)
-
-    @cached_property
-    def _letter(self) -> dict[str, str]:
-        return dict(zip(self.reports, _letters(len(self)), strict=True))
+        level = f"{100 * self.test.confidence_level:g} % interval"
+        ends = [self.interval(name).expected for name in self]
+        return [self._panel([Column("", ends, "fraction", level, "interval")])]
 
     def data(self, **options: Any) -> Panel:
         """Return a row for each system and measure; `low` and `high` are the ends of the interval."""
@@ -249,69 +144,23 @@ class Leaderboard(Answer):
         values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
         by = f"{BY[self.by]} of " if tied else ""
         return [
-            f"Ranked and tested by {by}{self.measures[0]}; tests over {self._units()}.",
+            f"Ranked and tested by {by}{self.measures[0]}; tests over {self._counted_units()}.",
             f"Per cent; {values}.",
-            f"Raised letters: significantly ahead of that system (p < {self.test.alpha:g}, adjusted for "
-            f"{count(len(self) * (len(self) - 1) // 2, 'pair', 'pairs')} by step-down max-T).",
-            *self._about_ranks(),
-            *self._about_expected(),
-            *self._about_open(),
-            *self._about_swaps(),
+            *self._about_tests(),
             *map(Caution, about_few(min(self._n_units()), self.test.resample)),
-            *self._about_smallest_p(),
+            *self._about_smallest_p(min(self._n_units())),
             *self._caveats,
             *(f"{name}: {remark}" for name, report in self.reports.items() for remark in report.remarks),
         ]
-
-    def _about_ranks(self) -> list[str]:
-        """Return a sentence on the blocks of ranks in which no pair is separated."""
-        blocks = joint.inseparable_blocks(self._joint(self.measures[0], self.by), self.test.alpha)
-        if not blocks:
-            return ["Every pair of systems is separated."]
-        spans = listed([f"{first + 1} to {last + 1}" for first, last in blocks])
-        return [f"Ranks {spans} are not separable: no pair within them is significantly different."]
-
-    def _about_expected(self) -> list[str]:
-        """Return a sentence that names pairs whose expected values are significantly the other way."""
-        if self.by == "expected":
-            return []
-        expected = [report[self.measures[0]].expected for report in self.reports.values()]
-        if any(map(math.isnan, expected)):  # a tolerance
-            return []
-        pairs = [f"{b} is ahead of {a}" for a, b in self.could_swap if a in self.ahead_of(b, by="expected")]
-        return [f"By the expected values, {'; '.join(_some(pairs))}."] if pairs else []
-
-    @cached_property
-    def _swaps_of_both(self) -> list[Pair]:
-        """Pairs that ties could swap although neither system's own ties leave much open."""
-        return [pair for pair in self.could_swap if not self.left_open.keys() & set(pair)]
-
-    def _about_open(self) -> list[str]:
-        points = [f"{100 * width:.0f} points of {name}" for name, width in self.left_open.items()]
-        return [f"Ties leave undecided: {'; '.join(_some(points))}."] if points else []
 
     def _n_units(self) -> list[int]:
         """Return the number of units of each system's comparison with the first, by the measure that ranks."""
         return [each[self.measures[0]].n_unit for each in self._to_first.values()]
 
-    def _units(self) -> str:
+    def _counted_units(self) -> str:
         numbers = self._n_units()
         least = "" if min(numbers) == max(numbers) else "at least "
         return f"{least}{counted(min(numbers), self.test.resample)}"
-
-    def _about_swaps(self) -> list[str]:
-        pairs = [f"{a} and {b}" for a, b in self._swaps_of_both]
-        return [f"~ ties alone could swap {'; '.join(_some(pairs))}."] if pairs else []
-
-    def _about_smallest_p(self) -> list[str]:
-        """Return a note if no difference, however large, could be significant."""
-        n_unit, n_resamples = min(self._n_units()), self.test.n_resamples
-        every = permutation.tries_every_swap(n_unit, n_resamples)
-        smallest = 2.0 ** (1 - n_unit) if every else 1 / (n_resamples + 1)
-        if smallest < self.test.alpha:
-            return []
-        remedy = "there are too few units" if every else "raise n_resamples"
-        return [f"No difference can be significant here, for the smallest p is {smallest:.2g}: {remedy}."]
 
     def explain(self) -> str:
         """Explain each part of the table, and how it is tested."""
@@ -319,14 +168,15 @@ class Leaderboard(Answer):
         return "\n".join([
             f"rank: by the {self.by} value of {self.measures[0]}; systems with one and the same value share one. "
             "~ where the bounds of two systems overlap, so that their ties alone could put them in the other order; a "
-            f"system whose own ties leave {100 * _WIDE:g} points or more undecided is named below instead.",
+            f"system whose own ties leave {100 * WIDE:g} points or more undecided is named below instead.",
             "ranks: from 1 + the number of systems significantly ahead, to n less the number significantly behind. "
             f"With a confidence of {100 * test.confidence_level:g} %, the intervals of all systems hold at once.",
             "A number with [lower, upper] is the expected value over all tie-breakings, and what it is in the worst "
             "and in the best of them; a number alone does not depend on ties.",
             f"{100 * test.confidence_level:g} % interval: of the expected value, for the population that the units "
-            f"were drawn from; {test.method} bootstrap over {self._units()}, {test.n_resamples} resamples. Intervals "
-            "of two systems may overlap although they differ significantly, since they are of the same queries.",
+            f"were drawn from; {test.method} bootstrap over {self._counted_units()}, {test.n_resamples} resamples. "
+            "Intervals of two systems may overlap although they differ significantly, since they are of the same "
+            "queries.",
             f"Raised letters: paired sign-flip test of each pair by the {self.by} values. All pairs share the same "
             "flips and are adjusted by step-down max-T (Westfall and Young 1993) over both directions, each measure by "
             f"itself. The chance that any letter of a column is false is at most {test.alpha:g}.",
@@ -478,14 +328,3 @@ def _place(report: Report, measure: str, by: str, name: str) -> tuple[float | st
     value = report[measure]
     keys = (getattr(value, by), value.lower, value.expected, value.upper)
     return (*(math.inf if math.isnan(key) else -key for key in keys), name)
-
-
-def _some(pairs: list[str]) -> list[str]:
-    """Return the first pairs, and how many more there are."""
-    return [*pairs[:_LISTED], *([f"and {len(pairs) - _LISTED} more pairs"] if len(pairs) > _LISTED else [])]
-
-
-def _letters(n: int) -> list[str]:
-    """Return a letter for each of n systems, or words of equal length where there are too few letters."""
-    length = next(length for length in itertools.count(1) if len(LETTERS) ** length >= n)
-    return ["".join(word) for word in itertools.islice(itertools.product(LETTERS, repeat=length), n)]
