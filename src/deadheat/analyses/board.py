@@ -32,20 +32,17 @@ WIDE = 0.1  # of a value: a system whose own ties leave more undecided is named 
 class Board(Answer):
     """Systems in the order of their ranks, ranked by the first of several columns of values.
 
-    A subclass has the fields `measures`, the names of the columns, and `by`, the value to rank and to test by.
+    A subclass has the fields `measures`, the names of the columns, `by`, the value to rank and to test by, and `test`,
+    the settings of the tests.
     """
 
     measures: tuple[str, ...]
     by: By
+    test: PairedTest
 
     @abstractmethod
     def __iter__(self) -> Iterator[str]:
         """Yield the names of the systems, the best first."""
-
-    @property
-    @abstractmethod
-    def test(self) -> PairedTest:
-        """Settings of the paired tests."""
 
     @abstractmethod
     def _result(self, name: str, measure: str) -> Any:
@@ -216,6 +213,12 @@ class Board(Answer):
             return []
         remedy = "there are too few units" if every else "raise n_resamples"
         return [f"No difference can be significant here, for the smallest p is {smallest:.2g}: {remedy}."]
+
+
+def place(value: Any, by: By, name: str) -> tuple[float | str, ...]:
+    """Return the sort key of a system: the value that ranks, then all three, then the name; undefined sorts last."""
+    keys = (getattr(value, by), value.lower, value.expected, value.upper)
+    return (*(math.inf if math.isnan(key) else -key for key in keys), name)
 
 
 def _some(listed: list[str], noun: str = "pairs") -> list[str]:

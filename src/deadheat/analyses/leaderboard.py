@@ -6,16 +6,17 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 
-from deadheat.analyses.board import WIDE, Board, Pair
+from deadheat.analyses.board import WIDE, Board, Pair, place
 from deadheat.analyses.comparison import BY, Comparison, about, compare
 from deadheat.analyses.difference import By, PairedTest
+from deadheat.analyses.suite import Suite, Tasks, common_unit, is_suite, suite
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.answer import Caution, Column, Panel
-from deadheat.reports.averaging import Average, measure_names
+from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.reports.statistics.intervals import Intervals, about_few, counted
@@ -41,6 +42,8 @@ class Leaderboard(Board):
         The measures in the table; systems are ranked by the first.
     by : str
         The value that systems are ranked and tested by: "lower", "expected" or "upper".
+    test : PairedTest
+        Settings of the paired tests.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Leaderboard(Board):
     reports: dict[str, Report]
     measures: tuple[str, ...]
     by: By
+    test: PairedTest = field(repr=False)
     _to_first: dict[str, Comparison] = field(repr=False)  # of each other system with the best one
     _caveats: tuple[str, ...] = field(repr=False)
     _intervals: dict[Pair, Intervals] = field(default_factory=dict, init=False, repr=False)
@@ -75,11 +79,6 @@ class Leaderboard(Board):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.reports)
-
-    @property
-    def test(self) -> PairedTest:
-        """Settings of the paired tests."""
-        return next(iter(self._to_first.values())).test
 
     def comparison(self, a: str, b: str) -> Comparison:
         """Return the comparison of two systems; the better ranked one is A, the other B."""
@@ -213,36 +212,62 @@ class Leaderboard(Board):
         return {"a": a, "b": b, "pvalue_adjusted": {name: self.pvalue(a, b, name) for name in self.measures}}
 
 
+class _Settings(TypedDict, total=False):
+    """The other arguments of `leaderboard`."""
+
+    groups: Mapping[str, str] | None
+    measures: str | Iterable[str] | None
+    by: By
+    resample: Literal["query", "class", "task"] | None
+    confidence_level: float
+    method: str
+    n_resamples: int
+    seed: int
+
+
+@overload
+def leaderboard(reports: Mapping[str, Report], **settings: Unpack[_Settings]) -> Leaderboard: ...
+@overload
+def leaderboard(reports: Mapping[str, Tasks], **settings: Unpack[_Settings]) -> Suite: ...
 @plain_floats
 def leaderboard(
-    reports: Mapping[str, Report],
+    reports: Mapping[str, Report] | Mapping[str, Tasks],
     *,
+    groups: Mapping[str, str] | None = None,
     measures: str | Iterable[str] | None = None,
     by: By = "lower",
-    resample: Average | None = None,
+    resample: Literal["query", "class", "task"] | None = None,
     confidence_level: float = 0.95,
     method: str = "percentile",
     n_resamples: int = 9999,
     seed: int = 0,
-) -> Leaderboard:
+) -> Leaderboard | Suite:
     """Rank systems on the same queries, with intervals, significance tests, and the pairs that ties could swap.
 
     Parameters
     ----------
-    reports : mapping of str to Report
-        At least two reports by name, on the same queries and with the same average, as for `compare`.
+    reports : mapping of str to Report, or to {task: Report}
+        At least two reports by name, on the same queries and with the same average, as for `compare`. With a mapping of
+        tasks for each system (or what `deadheat.integrations.mteb.evaluate_folder` returns), systems are ranked by the
+        mean over tasks; a system that lacks a task is left out, which a note says.
+    groups : mapping of str to str, optional
+        The group of each task, such as its type. Systems are then ranked by the mean over groups of the mean over the
+        tasks of each, and the mean over tasks and that of each group are further columns.
     measures : str or iterable of str, optional
-        The measures in the table; by default those that all reports show. Systems are ranked by the first.
+        The measures in the table; by default those that all reports show. Systems are ranked by the first. For tasks,
+        one measure for all of them; by default the first that the reports on a task show.
     by : {"lower", "expected", "upper"}
         The value to rank and to test by. A system reaches its lower bound however a sort breaks its ties, so that a
         letter means a higher guaranteed score.
-    resample : {"query", "class"}, optional
+    resample : {"query", "class", "task"}, optional
         The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
-        if labels are known and there is no separate gallery, since the queries of a class are then correlated.
+        if labels are known and there is no separate gallery, since the queries of a class are then correlated. Of
+        tasks, these are swapped within each: what holds, holds for these tasks. With "task" whole tasks are swapped,
+        for a claim on other tasks of the same kind. A suite shows the intervals of both.
     confidence_level : float
         The level of each single interval, strictly between 0 and 1.
     method : {"percentile", "BCa"}
-        The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`.
+        The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`. Tasks take "percentile" alone.
     n_resamples : int
         The number of bootstrap resamples, and of random swaps in a permutation test.
     seed : int
@@ -250,13 +275,14 @@ def leaderboard(
 
     Returns
     -------
-    Leaderboard
-        Tests are run on demand: each pair of systems once for each measure.
+    Leaderboard or Suite
+        Tests are run on demand, once for each measure. Of tasks, a `deadheat.analyses.suite.Suite`.
 
     Raises
     ------
     ValueError, TypeError
-        If there are fewer than two reports, or they are not of the same queries.
+        If there are fewer than two reports, or they are not of the same queries; if fewer than two systems have all
+        tasks.
 
     Notes
     -----
@@ -281,7 +307,14 @@ def leaderboard(
     >>> board.ahead_of("sure"), board.could_swap
     (('late',), ())
     """
-    _require_reports(reports)
+    if is_suite(reports):
+        test = PairedTest(confidence_level=confidence_level, method=method, n_resamples=n_resamples, seed=seed)
+        return suite(reports, groups, measures, by, resample, test)
+    reports = _require_reports(reports)
+    if groups is not None:
+        raise InvalidValueError("groups", "must be left out unless reports are by system and task")
+    if resample == "task":
+        raise InvalidValueError("resample", "must be query or class unless reports are by system and task")
     if measures is None:
         first, *others = reports.values()
         shown = tuple(name for name in first.measures if all(name in other.measures for other in others))
@@ -294,10 +327,8 @@ def leaderboard(
         ranking = report[shown[0]]
         if by == "expected" and math.isnan(ranking.expected) and not math.isnan(ranking.lower):
             raise InvalidValueError("by", f'must be "lower" or "upper", because {name!r} has no expected values')
-    by_class = any(report._averaging.units(None) == "class" for report in reports.values())
-    all_labels = all(report.labels is not None for report in reports.values())
-    units: Average = resample if resample is not None else ("class" if by_class and all_labels else "query")
-    names = sorted(reports, key=lambda name: _place(reports[name], shown[0], by, name))
+    units = common_unit(reports.values(), resample)
+    names = sorted(reports, key=lambda name: place(reports[name][shown[0]], by, name))
     ranked = {name: reports[name] for name in names}
     best, *behind = ranked
     to_first = {
@@ -308,10 +339,10 @@ def leaderboard(
         for name in behind
     }  # fmt: skip
     caveats = (caveat for report in ranked.values() for caveat in report._averaging.caveats(resample))
-    return Leaderboard(ranked, shown, by, to_first, tuple(dict.fromkeys(caveats)))
+    return Leaderboard(ranked, shown, by, to_first[behind[0]].test, to_first, tuple(dict.fromkeys(caveats)))
 
 
-def _require_reports(reports: Mapping[str, Report]) -> None:
+def _require_reports(reports: Mapping[str, Any]) -> Mapping[str, Report]:
     if not isinstance(reports, Mapping):
         raise InvalidTypeError("reports", f"must be a mapping of names to reports, but is {type(reports).__name__}")
     if len(reports) < 2:
@@ -321,10 +352,4 @@ def _require_reports(reports: Mapping[str, Report]) -> None:
             raise InvalidTypeError("reports", f"must have names that are not empty, but has {name!r}")
         if not isinstance(report, Report):
             raise InvalidTypeError(f"reports[{name!r}]", f"must be a Report, but is {type(report).__name__}")
-
-
-def _place(report: Report, measure: str, by: str, name: str) -> tuple[float | str, ...]:
-    """Return the sort key of a report: the value that ranks, then all three, then the name; undefined sorts last."""
-    value = report[measure]
-    keys = (getattr(value, by), value.lower, value.expected, value.upper)
-    return (*(math.inf if math.isnan(key) else -key for key in keys), name)
+    return reports

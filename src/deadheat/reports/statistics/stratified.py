@@ -50,7 +50,7 @@ class Stratum(NamedTuple):
         if n < 2:
             return np.zeros(len(self.sums))
         rest = self.sums - self.means[:, None] * self.sizes
-        return np.square(rest).sum(axis=1) * n / (n - 1) / math.fsum(self.sizes) ** 2
+        return np.asarray(np.square(rest).sum(axis=1) * n / (n - 1) / math.fsum(self.sizes) ** 2)
 
 
 def stratified_intervals(
