@@ -188,7 +188,9 @@ class Board(Answer):
             return []
         if any(math.isnan(value.expected) for value in self._column.values()):  # a tolerance
             return []
-        pairs = [f"{b} is ahead of {a}" for a, b in self.could_swap if a in self.ahead_of(b, by="expected")]
+        column = self._column
+        other_way = [(a, b) for a, b in self.could_swap if column[b].expected > column[a].expected]
+        pairs = [f"{b} is ahead of {a}" for a, b in other_way if a in self.ahead_of(b, by="expected")]
         return [f"By the expected values, {'; '.join(_some(pairs))}."] if pairs else []
 
     @cached_property
