@@ -149,6 +149,29 @@ class Board(Answer):
     def _letter(self) -> dict[str, str]:
         return dict(zip(self, letters_for(len(self)), strict=True))
 
+    @abstractmethod
+    def explain(self) -> str:
+        """Explain each part of the table, and how it is tested."""
+
+    def _explain_ranks(self) -> list[str]:
+        """Explain the columns of ranks, and the values."""
+        return [
+            f"rank: by the {self.by} value of {self.measures[0]}; systems with one and the same value share one. "
+            "~ where the bounds of two systems overlap, so that their ties alone could put them in the other order; a "
+            f"system whose own ties leave {100 * WIDE:g} points or more undecided is named below instead.",
+            "ranks: from 1 + the number of systems significantly ahead, to n less the number significantly behind. "
+            f"With a confidence of {100 * self.test.confidence_level:g} %, the intervals of all systems hold at once.",
+            "A number with [lower, upper] is the expected value over all tie-breakings, and what it is in the worst "
+            "and in the best of them; a number alone does not depend on ties.",
+        ]
+
+    def _explain_letters(self, units: str = "") -> str:
+        return (
+            f"Raised letters: paired sign-flip test of each pair by the {self.by} values{units}. All pairs share the "
+            "same flips and are adjusted by step-down max-T (Westfall and Young 1993) over both directions, each "
+            f"column by itself. The chance that any letter of a column is false is at most {self.test.alpha:g}."
+        )
+
     def _panel(self, intervals: Sequence[Column], more: Sequence[Column] = ()) -> Panel:
         """Return the table: ranks, the column that ranks with its intervals, and the other columns."""
         marked = set(itertools.chain(*self._swaps_of_both))

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 
-from deadheat.analyses.board import WIDE, Board, Pair, place
+from deadheat.analyses.board import Board, Pair, place
 from deadheat.analyses.comparison import BY, Comparison, about, compare
 from deadheat.analyses.difference import By, PairedTest
 from deadheat.analyses.suite import Suite, Tasks, common_unit, is_suite, suite
@@ -165,20 +165,12 @@ class Leaderboard(Board):
         """Explain each part of the table, and how it is tested."""
         test = self.test
         return "\n".join([
-            f"rank: by the {self.by} value of {self.measures[0]}; systems with one and the same value share one. "
-            "~ where the bounds of two systems overlap, so that their ties alone could put them in the other order; a "
-            f"system whose own ties leave {100 * WIDE:g} points or more undecided is named below instead.",
-            "ranks: from 1 + the number of systems significantly ahead, to n less the number significantly behind. "
-            f"With a confidence of {100 * test.confidence_level:g} %, the intervals of all systems hold at once.",
-            "A number with [lower, upper] is the expected value over all tie-breakings, and what it is in the worst "
-            "and in the best of them; a number alone does not depend on ties.",
+            *self._explain_ranks(),
             f"{100 * test.confidence_level:g} % interval: of the expected value, for the population that the units "
             f"were drawn from; {test.method} bootstrap over {self._counted_units()}, {test.n_resamples} resamples. "
             "Intervals of two systems may overlap although they differ significantly, since they are of the same "
             "queries.",
-            f"Raised letters: paired sign-flip test of each pair by the {self.by} values. All pairs share the same "
-            "flips and are adjusted by step-down max-T (Westfall and Young 1993) over both directions, each measure by "
-            f"itself. The chance that any letter of a column is false is at most {test.alpha:g}.",
+            self._explain_letters(),
             "`board.comparison(a, b)` (`deadheat compare A B`) has the differences of a pair, their intervals and both "
             "p-values.",
         ])  # fmt: skip

@@ -24,7 +24,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.answer import Caution, Column, Panel
 from deadheat.reports.averaging import Average, measure_names
 from deadheat.reports.report import Report
-from deadheat.reports.statistics.intervals import Interval, Intervals, about_few, class_sums, counted
+from deadheat.reports.statistics.intervals import FEW_UNITS, Interval, Intervals, about_few, class_sums, counted
 from deadheat.reports.statistics.stratified import Stratum, stratified_intervals
 from deadheat.reports.tables import count, has_ties, plain
 from deadheat.support import checks
@@ -279,7 +279,8 @@ class Suite(Board):
         if self.resample == "query":
             over = f"{counted(self._n_unit, self._unit)} within {count(len(self.tasks), 'task', 'tasks')}"
         values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
-        of_tasks = [task for task, units in self._units_of_tasks.items() if len(units.sizes) == 1]
+        sizes = {task: len(units.sizes) for task, units in self._units_of_tasks.items()}
+        small = [task for task, n in sizes.items() if 1 < n < FEW_UNITS]
         of_groups = [group for group, tasks in self.groups.items() if len(tasks) == 1]
         return [
             f"Ranked and tested by {by}the {self.measures[0]} ({self._about_measures()}); tests over {over}.",
@@ -291,12 +292,26 @@ class Suite(Board):
             "systems.",
             *map(Caution, about_few(len(self.tasks), "task")),
             *map(Caution, about_few(self._n_unit, self._unit) if self.resample == "query" else ()),
-            *self._about_one_unit(of_tasks, "query or class", "queries"),
+            *self._about_one_unit([task for task, n in sizes.items() if n == 1], "query or class", "queries"),
+            *([Caution(f"Fewer than {FEW_UNITS} queries or classes in {some_names(small)}: where few such tasks have "
+                       "most of the variance, intervals over queries are too narrow.")] if small else []),
             *self._about_one_unit(of_groups, "task", "tasks"),
             *self._about_smallest_p(self._n_unit),
             *self._cautions,
             *self._about_reports(),
         ]  # fmt: skip
+
+    def explain(self) -> str:
+        """Explain each part of the table, and how it is tested."""
+        test, drawn = self.test, "whole tasks" if self.resample == "task" else "queries, or classes, within each task"
+        return "\n".join([
+            *self._explain_ranks(),
+            f"{100 * test.confidence_level:g} % intervals: of the expected value, {test.n_resamples} resamples. Of the "
+            "n queries, or classes, of a task n − 1 are drawn (Rao and Wu 1988), in each task; or of n tasks n − 1, "
+            "each with the value that it has. Percentiles are taken at the level of Student's t, with the degrees of "
+            "freedom of Satterthwaite.",
+            self._explain_letters(f"; a flip swaps {drawn}"),
+        ])  # fmt: skip
 
     def _about_measures(self) -> str:
         """Return the measures of the tasks, the most common first."""
