@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from deadheat.analyses.comparison import listed
-from deadheat.analyses.difference import By, PairedTest
+from deadheat.analyses.difference import ROUNDING, By, PairedTest
 from deadheat.errors import InvalidValueError
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.statistics import joint, permutation
@@ -66,11 +66,12 @@ class Board(Answer):
 
     @cached_property
     def ranks(self) -> dict[str, int]:
-        """The rank of each system, from 1; systems with equal values share a rank."""
+        """The rank of each system, from 1; systems with values that are equal up to rounding share a rank."""
         values = [getattr(value, self.by) for value in self._column.values()]
         ranks = [1]
         for number in range(1, len(values)):
-            ranks.append(ranks[-1] if values[number] == values[number - 1] else number + 1)
+            equal = values[number] >= (1 - ROUNDING) * values[number - 1]
+            ranks.append(ranks[-1] if equal else number + 1)
         return dict(zip(self, ranks, strict=True))
 
     @cached_property

@@ -19,7 +19,7 @@ import numpy as np
 
 from deadheat.analyses.board import Board, place
 from deadheat.analyses.comparison import BY, listed, matched
-from deadheat.analyses.difference import By, PairedTest
+from deadheat.analyses.difference import ROUNDING, By, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.answer import Caution, Column, Panel
 from deadheat.reports.averaging import Average, measure_names
@@ -147,14 +147,13 @@ class Suite(Board):
     @cached_property
     def borda(self) -> dict[str, float]:
         """Borda points: for each task, one for each system behind in the value that ranks, and half for a tie."""
-        points = dict.fromkeys(self, 0.0)
-        for task, measure in self.tasks.items():
-            values = np.array([getattr(reports[task][measure], self.by) for reports in self.reports.values()])
-            ascending = np.sort(values)
-            below, not_above = (np.searchsorted(ascending, values, side) for side in ("left", "right"))
-            for name, twice in zip(self, (below + not_above - 1).tolist(), strict=True):
-                points[name] += twice / 2
-        return points
+        twice = np.zeros(len(self), dtype=np.int64)
+        for task in self.tasks:
+            values = np.array([getattr(self._result(name, task), self.by) for name in self])
+            ahead = np.subtract.outer(values, values)
+            not_behind = ahead >= -ROUNDING * values[:, None]
+            twice += np.sum(not_behind, axis=1) + np.sum(ahead > ROUNDING * values[:, None], axis=1) - 1
+        return dict(zip(self, (twice / 2).tolist(), strict=True))
 
     def interval(self, name: str, measure: str | None = None, *, resample: Drawn = "query") -> Intervals:
         """Return the confidence intervals of a system's mean over tasks, or of another column or a task.
