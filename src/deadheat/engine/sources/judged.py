@@ -131,10 +131,12 @@ def from_judged(
     if not judged.keys() & set(ids[0]):
         actual = f"but query_ids are {checks.few(ids[0])} and the qrels have {checks.few(judged)}"
         raise InvalidValueError("query_ids and qrels", f"must have a query in common, {actual}")
-    return CountedTask("judged embeddings", _JudgedRows(query, items, *ids, judged), settings)
+    return CountedTask("judged embeddings", JudgedRows(query, items, *ids, judged), settings)
 
 
-class _JudgedRows(NamedTuple):
+class JudgedRows(NamedTuple):
+    """Opened embeddings of queries and documents, their ids, and the judgements."""
+
     queries: Source
     gallery: Source
     query_ids: list[str]
