@@ -353,9 +353,12 @@ def compare_formats(
     first, steps, notices = _steps(source, formats, dims, None if base is None else format_name(base, argument="base"))
     reports = {name: report_of(source.at(step), summary) for name, step in steps.items()}
     comparisons = {name: compare(report, reports[first], **test) for name, report in reports.items()}
-    return FormatComparison(
+    result = FormatComparison(
         reports, first, source.dim, source.distance, summary.measures, steps, allowed, comparisons, notices
     )  # fmt: skip
+    if margin is not None:
+        result.smallest()  # or the reason why the gate cannot tell
+    return result
 
 
 def _steps(

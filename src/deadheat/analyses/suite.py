@@ -177,8 +177,8 @@ class Suite(Board):
 
     def _intervals(self, measure: str, drawn: Drawn, end: str) -> list[Interval]:
         """Return the interval of each system for its lower, expected or upper value, from the same draws."""
-        if end != "expected" and not any(has_ties(self._result(name, measure)) for name in self):
-            return self._intervals(measure, drawn, "expected")
+        if end != "lower" and not any(has_ties(self._result(name, measure)) for name in self):
+            return self._intervals(measure, drawn, "lower")
         if (measure, drawn, end) not in self._ends:
             test = self.test
             self._ends[measure, drawn, end] = stratified_intervals(
@@ -216,7 +216,7 @@ class Suite(Board):
         """Return one table with a row for each system."""
         level = f"{100 * self.test.confidence_level:g} % interval"
         intervals = [
-            Column("" if drawn == "query" else "tasks", self._intervals(self.measures[0], drawn, "expected"),
+            Column("" if drawn == "query" else "tasks", self._intervals(self.measures[0], drawn, self.by),
                    "fraction", f"{level}, {title}", "interval")
             for drawn, title in DRAWN.items()
         ]  # fmt: skip
@@ -225,7 +225,7 @@ class Suite(Board):
     def data(self, **options: Any) -> Panel:
         """Return a row for each system and column; `low` and `high` are the ends of the interval over queries."""
         rows = [(name, measure) for name in self for measure in self.measures]
-        ends = {drawn: [self._intervals(measure, drawn, "expected")[self._number[name]] for name, measure in rows]
+        ends = {drawn: [self._intervals(measure, drawn, self.by)[self._number[name]] for name, measure in rows]
                 for drawn in DRAWN}  # fmt: skip
         return Panel([
             Column("rank", [self.ranks[name] for name, _ in rows], "rank"),
@@ -263,7 +263,7 @@ class Suite(Board):
 
     def _system(self, name: str, measure: str) -> dict[str, Any]:
         """Return the values of a system in a column, as JSON can hold them."""
-        ends = {drawn: self._intervals(measure, drawn, "expected")[self._number[name]] for drawn in DRAWN}
+        ends = {drawn: self._intervals(measure, drawn, self.by)[self._number[name]] for drawn in DRAWN}
         return {
             **plain(self._result(name, measure)._asdict()),
             "interval_queries": plain(list(ends["query"])), "interval_tasks": plain(list(ends["task"])),
@@ -277,7 +277,9 @@ class Suite(Board):
         over = count(len(self.tasks), "task", "tasks")
         if self.resample == "query":
             over = f"{counted(self._n_unit, self._unit)} within {count(len(self.tasks), 'task', 'tasks')}"
-        values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
+        values = "no tie changes any value"
+        if tied:
+            values = f"expected [lower, upper] over all tie-breakings; the intervals are of {BY[self.by]}"
         sizes = {task: len(units.sizes) for task, units in self._units_of_tasks.items()}
         small = [task for task, n in sizes.items() if 1 < n < FEW_UNITS]
         of_groups = [group for group, tasks in self.groups.items() if len(tasks) == 1]
@@ -305,7 +307,7 @@ class Suite(Board):
         test, drawn = self.test, "whole tasks" if self.resample == "task" else "queries, or classes, within each task"
         return "\n".join([
             *self._explain_ranks(),
-            f"{100 * test.confidence_level:g} % intervals: of the expected value, {test.n_resamples} resamples. Of the "
+            f"{100 * test.confidence_level:g} % intervals: of {BY[self.by]}, {test.n_resamples} resamples. Of the "
             "n queries, or classes, of a task n − 1 are drawn (Rao and Wu 1988), in each task; or of n tasks n − 1, "
             "each with the value that it has. Percentiles are taken at the level of Student's t, with the degrees of "
             "freedom of Satterthwaite.",

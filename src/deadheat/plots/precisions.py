@@ -187,6 +187,6 @@ def measure_against_bytes(comparison: FormatComparison, measure: str | None = No
         lines.insert(0, Line2D([], [], color=style.GREY, linewidth=4, alpha=0.5, label=style.TIES))
     handles = [*ax.get_legend_handles_labels()[0], *lines]
     small = strips[0][0]
-    takes = f"{small} takes {sizes[small]:,} of {sizes[comparison.base]:,} bytes"
+    takes = f"{small} {'take' if by_dim else 'takes'} {sizes[small]:,} of {sizes[comparison.base]:,} bytes"
     points = _signed(100 * comparison.change(small, measure).expected)
     return layout.finish(ax, title=f"{takes}: {measure} {points} points", handles=handles)
