@@ -325,22 +325,22 @@ def sweep_points():
 def test_dims_are_the_first_dimensions_in_each_format():
     points, labels = sweep_points()
     for distance in ("cosine", "inner_product", "euclidean"):
-        found = compare_formats(dh.Task(points, labels, distance=distance), dims=(4, 8), measures="mAP")
-        assert list(found) == ["12 dims", "8 dims", "4 dims"]
+        result = compare_formats(dh.Task(points, labels, distance=distance), dims=(4, 8), measures="mAP")
+        assert list(result) == ["12 dims", "8 dims", "4 dims"]
         for dim in (4, 8, 12):
             cut = dh.evaluate(points[:, :dim], labels, distance=distance, measures="mAP")
-            assert found[dim].profile == found[f"{dim} dims"].profile == cut.profile
-            assert found.bytes_per_vector(f"{dim} dims") == 4 * dim
-        assert ("not normalised again" in str(found)) == (distance != "cosine")
+            assert result[dim].profile == result[f"{dim} dims"].profile == cut.profile
+            assert result.bytes_per_vector(f"{dim} dims") == 4 * dim
+        assert ("not normalised again" in str(result)) == (distance != "cosine")
     middle = np.median(points, axis=0)
-    found = compare_formats(dh.Task(points, labels), dims=8, formats="int8 per dimension, binary", measures="mAP",
+    result = compare_formats(dh.Task(points, labels), dims=8, formats="int8 per dimension, binary", measures="mAP",
                             threshold=middle)  # fmt: skip
-    assert list(found) == ["float32, 12 dims", "float32, 8 dims", "int8 per dimension, 8 dims", "1 bit, 8 dims"]
+    assert list(result) == ["float32, 12 dims", "float32, 8 dims", "int8 per dimension, 8 dims", "1 bit, 8 dims"]
     for name, options in (("int8 per dimension", {}), ("1 bit", {"threshold": middle[:8]})):
         rounded = quantized(points[:, :8].astype(np.float64), name, **options)
-        assert found[f"{name}, 8 dims"].profile == dh.evaluate(rounded, labels).profile
-    assert found["binary, 8 dims"] is found["1 bit, 8 dims"]
-    assert found.steps["1 bit, 8 dims"].dim == 8
+        assert result[f"{name}, 8 dims"].profile == dh.evaluate(rounded, labels).profile
+    assert result["binary, 8 dims"] is result["1 bit, 8 dims"]
+    assert result.steps["1 bit, 8 dims"].dim == 8
 
 
 def test_judged_embeddings_and_a_gallery_are_rounded_as_embeddings_with_labels_are():
@@ -365,14 +365,14 @@ def test_scores_are_rounded_as_ties_rounds_them():
     rng = np.random.default_rng(0)
     run = {f"q{i}": {f"d{j}": float(score) for j, score in enumerate(1 + rng.random(40) / 64)} for i in range(20)}
     task = dh.from_run(run, {query: {"d0": 1, "d7": 2} for query in run})
-    found = compare_formats(task, measures="mAP")
-    assert list(found) == ["float64", "float32", "bfloat16", "float16"]
-    assert [found.bytes_per_vector(name) for name in found] == [8, 4, 2, 2]
-    for name in found:
-        assert found[name].profile == task.replace(ties=name).profile
-    assert found["float64"].profile == task.profile
-    assert found["bfloat16"]["mAP"].lower < found["float64"]["mAP"].lower
-    assert "Bytes: of a score." in str(found)
+    result = compare_formats(task, measures="mAP")
+    assert list(result) == ["float64", "float32", "bfloat16", "float16"]
+    assert [result.bytes_per_vector(name) for name in result] == [8, 4, 2, 2]
+    for name in result:
+        assert result[name].profile == task.replace(ties=name).profile
+    assert result["float64"].profile == task.profile
+    assert result["bfloat16"]["mAP"].lower < result["float64"]["mAP"].lower
+    assert "Bytes: of a score." in str(result)
     for options, said in (({"formats": "int8"}, "formats: 'int8' must be left out for scores"),
                           ({"dims": 2}, "dims must be left out for scores")):  # fmt: skip
         with pytest.raises(InvalidValueError, match=said):
@@ -386,11 +386,11 @@ def test_scores_are_rounded_as_ties_rounds_them():
 def test_the_smallest_within_a_margin_is_tested_from_the_largest_down():
     points, labels = sweep_points()
     dims = (2, 4, 6, 8, 9, 10, 11)
-    found = compare_formats(dh.Task(points, labels), dims=dims, measures="mAP, Hit@1")
-    base = found["12 dims"]
+    result = compare_formats(dh.Task(points, labels), dims=dims, measures="mAP, Hit@1")
+    base = result["12 dims"]
 
     def passes(dim, margin):
-        both = dh.compare(base, found[dim], measures="mAP, Hit@1")
+        both = dh.compare(base, result[dim], measures="mAP, Hit@1")
         return bool(both.gate(margin, "as_good"))
 
     ends = set()
@@ -400,7 +400,7 @@ def test_the_smallest_within_a_margin_is_tested_from_the_largest_down():
             if not passes(dim, margin):
                 break
             expected = dim
-        assert found.smallest(margin) == f"{expected} dims"
+        assert result.smallest(margin) == f"{expected} dims"
         ends.add(expected)
     assert len(ends) > 3
     said = compare_formats(dh.Task(points, labels), dims=dims, measures="mAP, Hit@1", margin=0.08)
@@ -410,7 +410,7 @@ def test_the_smallest_within_a_margin_is_tested_from_the_largest_down():
     none = compare_formats(dh.Task(points, labels), dims=2, measures="mAP", margin=0.01)
     assert "No smaller one is shown to be within 1 point of 12 dims; 2 dims is not shown to be" in str(none)
     with pytest.raises(InvalidValueError, match="margin must be given here or to compare_formats"):
-        found.smallest()
+        result.smallest()
 
 
 def test_a_format_after_the_first_that_fails_is_not_called_within_the_margin():
@@ -419,10 +419,10 @@ def test_a_format_after_the_first_that_fails_is_not_called_within_the_margin():
     labels = np.repeat(np.arange(60), 4)
     points = rng.normal(size=(60, 8))[labels] + 0.3 * rng.normal(size=(240, 8))
     points[:, 4:6], points[:, 6:] = 40 * rng.normal(size=(240, 2)), 400 * rng.normal(size=(60, 2))[labels]
-    found = compare_formats(dh.Task(points, labels), dims=(4, 6, 8), measures="mAP", base="float64")
-    assert dh.compare(found[8], found[4], measures="mAP").gate(0.1, "as_good")
-    assert not dh.compare(found[8], found[6], measures="mAP").gate(0.1, "as_good")
-    assert found.smallest(0.1) == "8 dims"
+    result = compare_formats(dh.Task(points, labels), dims=(4, 6, 8), measures="mAP", base="float64")
+    assert dh.compare(result[8], result[4], measures="mAP").gate(0.1, "as_good")
+    assert not dh.compare(result[8], result[6], measures="mAP").gate(0.1, "as_good")
+    assert result.smallest(0.1) == "8 dims"
 
 
 @pytest.mark.parametrize(

@@ -158,9 +158,9 @@ def test_classes_are_swapped_and_drawn_as_a_whole() -> None:
 def test_nothing_depends_on_the_order_of_systems_and_tasks() -> None:
     systems = reports(drawn(1, TASKS))
     boards = [
-        leaderboard({name: dict(reversed(tasks.items()) if turned else tasks.items()) for name, tasks in rows},
+        leaderboard({name: dict(reversed(tasks.items()) if backwards else tasks.items()) for name, tasks in rows},
                     groups=GROUPS, n_resamples=99)
-        for rows in (list(systems.items()), list(systems.items())[::-1]) for turned in (False, True)
+        for rows in (list(systems.items()), list(systems.items())[::-1]) for backwards in (False, True)
     ]  # fmt: skip
     first, *others = boards
     for other in others:

@@ -1,7 +1,7 @@
 """The same embeddings in fewer bits or dimensions: values of a measure, a limit on the loss, and the number of ties.
 
 In come a task of embeddings, with labels or judgements, or of scores; out goes a report for each format and number of
-dimensions. Embeddings are cut and rounded, and scores are rounded.
+dimensions. Embeddings are truncated and rounded, and scores are rounded.
 
     task ──_opened──> Sweep: its arrays, and the task of each step ──report of each──> FormatComparison
 """
@@ -19,7 +19,7 @@ from deadheat.analyses.comparison import Comparison, compare
 from deadheat.analyses.difference import Difference, PairedTest
 from deadheat.analyses.gate import Gate
 from deadheat.analyses.rounding import DEFAULT, FORMATS, StorageFormat, format_name, formats_named, quantized
-from deadheat.analyses.sweep import SCORES, Scores, Step, Vectors, dims_of, opened
+from deadheat.analyses.sweep import SCORES, RoundedScores, Step, Vectors, dims_of, opened
 from deadheat.engine import exact
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.evaluable import Evaluable
@@ -164,20 +164,20 @@ class FormatComparison(Answer):
             if name == base or sizes[name] > sizes[base]:
                 continue
             pair = self.reports[base], self.reports[name]
-            found = compare(*pair, names=(base, name), measures=self.measures, **test)
-            gates.append(found.gate(checks.real_number(margin, "margin"), "as_good"))
+            comparison = compare(*pair, names=(base, name), measures=self.measures, **test)
+            gates.append(comparison.gate(checks.real_number(margin, "margin"), "as_good"))
             if not gates[-1]:
                 break
             smallest = name
         return smallest, gates
 
-    def _about_cut(self) -> list[str]:
+    def _about_dims(self) -> list[str]:
         """Return the meaning of fewer dimensions."""
         if all(step.dim == self.dim for step in self.steps.values()):
             return []
         takes = f"{self.distance} takes as they are, not normalised again"
         which = "cosine normalises again" if self.distance == "cosine" else takes
-        return [f"Dims: the first of each vector, of queries too, which {which}."]
+        return [f"Dims: vectors, also of queries, are truncated to their first dimensions, which {which}."]
 
     def _about_margin(self) -> list[str]:
         """Return the smallest format within the margin, the first that is not, and cautions of its test."""
@@ -242,7 +242,7 @@ class FormatComparison(Answer):
         what = "of a score" if self.distance is None else f"of a vector of the gallery, {numbers}"
         return [
             f"Bytes: {what}.",
-            *self._about_cut(),
+            *self._about_dims(),
             *self._about_margin(),
             f"- {self.base}: of the expected values, in points. Interval: paired bootstrap ({self._test.method}) over "
             f"{units}.",
@@ -288,9 +288,9 @@ def compare_formats(
         one bit), and rounds the gallery alone. By default float32, bfloat16, float16, int8, int8 per dimension, int8
         per vector, int8 (float query) and 1 bit, except types too short for the largest number.
     dims : integers, optional
-        The numbers of dimensions to cut vectors to, such as ``(64, 128, 256)`` of Matryoshka embeddings: the first so
-        many, in each format. They are not normalised again; ``distance="cosine"`` implies it. Without `formats` in the
-        base format alone.
+        The numbers of dimensions to truncate vectors to, such as ``(64, 128, 256)`` of Matryoshka embeddings, in each
+        format; without `formats` in the base format alone. Truncated vectors are not normalised, but by
+        ``distance="cosine"``.
     margin : float, optional
         The loss that is allowed, a fraction in [0, 1]: the table then says which is the smallest that is shown to be
         within it (`FormatComparison.smallest`).
@@ -362,12 +362,12 @@ def compare_formats(
 
 
 def _steps(
-    source: Vectors | Scores, formats: str | Iterable[str] | None, dims: Any, base: str | None
+    source: Vectors | RoundedScores, formats: str | Iterable[str] | None, dims: Any, base: str | None
 ) -> tuple[str, dict[str, Step], tuple[str, ...]]:  # fmt: skip
     """Return the name of the base, the steps by name, and notices about formats."""
     asked = None if formats is None else formats_named(formats)
     notices: tuple[str, ...] = ()
-    if isinstance(source, Scores):
+    if isinstance(source, RoundedScores):
         rows = [FORMATS[name] for name in SCORES] if asked is None else asked
         odd = next((row.name for row in rows if row.name not in SCORES), None)
         if odd is not None or dims is not None:

@@ -1,6 +1,6 @@
 """Steps of a sweep: a task of the same vectors in another format or with fewer dimensions, or of rounded scores.
 
-task ──opened──> Vectors or Scores ──at(step)──> the task of a step
+task ──opened──> Vectors or RoundedScores ──at(step)──> the task of a step
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Vectors:
 
 
 @dataclass(frozen=True)
-class Scores:
+class RoundedScores:
     """A task of scores, which a system returns in a shorter type."""
 
     task: CountedTask
@@ -110,14 +110,14 @@ class Scores:
         return self.task.replace(ties=step.format.name)
 
 
-def opened(task: Any, threshold: ArrayLike | str) -> Vectors | Scores:
+def opened(task: Any, threshold: ArrayLike | str) -> Vectors | RoundedScores:
     """Return the vectors or the scores of a task, or refuse a task that has neither."""
     if isinstance(task, CountedTask) and isinstance(task._opened, JudgedRows):
         return Vectors.of(task, threshold)
     if isinstance(task, CountedTask) and "ties" in task._settings:
         if task.origin.tie_rule not in (None, "exact"):
             raise InvalidValueError("ties", f"must be exact, as formats round scores, but is {task.origin.tie_rule}")
-        return Scores(task)
+        return RoundedScores(task)
     return Vectors.of(rows_of(task, "formats", several=True), threshold)
 
 

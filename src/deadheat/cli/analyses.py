@@ -436,7 +436,7 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
         option("Ranking", "--formats", "-f", type=Choices(FORMATS, listed=True), multiple=True, metavar="NAMES",
             help="Convert to these formats, such as fp16,int8,binary; can be repeated."),
         option("Ranking", "--dims", multiple=True, metavar="NUMBERS",
-            help="Cut vectors to their first dimensions too, such as 64,128,256; can be repeated."),
+            help="Truncate vectors to their first dimensions too, such as 64,128,256; can be repeated."),
         option("Ranking", "--base", type=Choices(FORMATS), metavar="NAME",
             help="Compare with this format. Default: the embeddings as they are."),
         option("Statistics", "--margin", type=REAL, metavar="POINTS",
@@ -455,7 +455,7 @@ def quantization(file: Path, **options: Any) -> None:
 
     FILE and its labels are given as to `deadheat evaluate`, and are taken into memory. The difference of each format to
     the embeddings as they are has a confidence interval, and is compared query by query. With --dims alone, embeddings
-    are cut and not rounded.
+    are truncated and not rounded.
     """
     of_task = shared.task_settings(options)
     settings = {key: options[key] for key in ("base", "singletons", "average", "resample", "confidence_level", "seed")}

@@ -31,11 +31,11 @@ def test_n_less_one_units_are_drawn_and_have_the_variance_of_the_mean(eighths: l
     drawn = _drawn_means(stratum, n_draw, np.random.default_rng(0))
     assert drawn.shape == (n_draw, 2)
     np.testing.assert_array_equal(drawn[:, 0], drawn[:, 1])
-    counts, found = Counter(map(float, means)), Counter(drawn[:, 0].tolist())
-    assert found.keys() == counts.keys()
+    counts, observed = Counter(map(float, means)), Counter(drawn[:, 0].tolist())
+    assert observed.keys() == counts.keys()
     for value, times in counts.items():
         share = times / len(means)
-        assert abs(found[value] / n_draw - share) < 4 * math.sqrt(share / n_draw)
+        assert abs(observed[value] / n_draw - share) < 4 * math.sqrt(share / n_draw)
     if sizes == [1] * len(sizes):  # the ratio is then a mean, whose variance the draws have without bias
         centre = sum(means) / len(means)
         variance = sum((mean - centre) ** 2 for mean in means) / len(means)
