@@ -279,3 +279,84 @@ def test_a_missing_file_is_found_before_any_is_ranked(
     monkeypatch.setattr(systems, "report_of", lambda *_: pytest.fail("a file was ranked"))
     for command in ("compare", "leaderboard"):
         assert refused(command, "full.npz", *args.split()) == message
+
+
+@pytest.fixture
+def suites(folder: Path) -> dict[str, dict[str, dh.Report]]:
+    """A folder for each system, with a file for each task, and its reports."""
+    reports: dict[str, dict[str, dh.Report]] = {}
+    for system in ("full", "half"):
+        for task, shift in (("birds", 0.0), ("cars", 0.5)):
+            rows = np.rint(SYSTEMS[system] + shift)
+            for own in (system, f"{system}-bare"):
+                (folder / own).mkdir(exist_ok=True)
+            np.savez(folder / system / f"{task}.npz", embeddings=rows, labels=LABELS)
+            np.save(folder / f"{system}-bare" / f"{task}.npy", rows)
+            reports.setdefault(system, {})[task] = dh.evaluate(rows, LABELS, measures="mAP")
+    (folder / "labels").mkdir()
+    for task in ("birds", "cars"):
+        np.save(folder / "labels" / f"{task}.npy", LABELS)
+    Path("groups.csv").write_text("birds,animals\ncars,things\n")
+    return reports
+
+
+def test_folders_are_systems_and_their_files_tasks(suites: dict[str, dict[str, dh.Report]]) -> None:
+    settings = ("-m", "mAP", "--n-resamples", "200")
+    result = dh.leaderboard(suites, n_resamples=200)
+    assert passed("leaderboard", "full", "half", *settings) == f"{result}\n"
+    assert passed("leaderboard", "full", "half", *settings, "--explain") == f"{result}\n\n{result.explain()}\n"
+    bare = ("full-bare", "half-bare", "--name", "full", "--name", "half", *settings)
+    assert passed("leaderboard", *bare, "--labels", "labels.npy") == f"{result}\n"
+    assert passed("leaderboard", *bare, "--labels", "labels") == f"{result}\n"
+    grouped = dh.leaderboard(suites, groups={"birds": "animals", "cars": "things"}, resample="task", n_resamples=200)
+    args = ("--groups", "groups.csv", "--resample", "task", "--json", "-")
+    assert json.loads(passed("leaderboard", "full", "half", *settings, *args)) == json.loads(grouped.to_json())
+    Path(".hidden").mkdir()
+    Path("full", ".notes").write_text("")
+    assert passed("leaderboard", "full", "half", *settings) == f"{result}\n"
+    crossed = {
+        name: {task: dh.evaluate(np.load(f"{name}-bare/{task}.npy"), LABELS, np.load(f"{name}-bare/{task}.npy"), LABELS,
+                                 measures="mAP", distance="euclidean") for task in ("birds", "cars")}
+        for name in suites
+    }  # fmt: skip
+    galleries = ("--gallery", "full", "--gallery", "half", "--distance", "euclidean")
+    assert (
+        passed("leaderboard", "full", "half", *galleries, *settings) == f"{dh.leaderboard(crossed, n_resamples=200)}\n"
+    )
+
+
+def test_runs_of_several_tasks(runs: None) -> None:
+    for system in ("first", "last"):
+        Path(system).mkdir()
+        for task in ("news", "law"):
+            Path(system, f"{task}.run").write_bytes(Path(f"{system}.run").read_bytes())
+    Path("judged").mkdir()
+    for task in ("news", "law"):
+        Path("judged", f"{task}.qrels").write_bytes(Path("qrels").read_bytes())
+    of_one = run_reports("MRR")
+    expected = dh.leaderboard({name: dict.fromkeys(("law", "news"), one) for name, one in of_one.items()})
+    asked = ("leaderboard", "first", "last", "-m", "MRR", "--qrels")
+    assert passed(*asked, "judged") == passed(*asked, "qrels") == f"{expected}\n"
+    Path("last", "law.run").unlink()
+    Path("third").mkdir()
+    for task in ("news", "law"):
+        Path("third", f"{task}.run").write_bytes(Path("last.run").read_bytes())
+    assert "last is left out, as it lacks 1 task: law." in passed(*asked[:3], "third", *asked[3:], "judged")
+    Path("judged", "law.qrels").unlink()
+    assert refused(*asked, "judged") == "judged must have a file for each task, but has none for law"
+
+
+def test_folders_that_do_not_fit_are_refused_in_a_line(suites: dict[str, dict[str, dh.Report]]) -> None:
+    both = "FILEs must all be files or all be folders, but full is one, half.npz not"
+    assert refused("leaderboard", "full", "half.npz") == both
+    Path("full", "cars.npy").write_bytes(b"")
+    assert (
+        refused("leaderboard", "full", "half") == "full must have one file for each task, but has cars.npy and cars.npz"
+    )
+    Path("none").mkdir()
+    assert refused("leaderboard", "none", "half") == "none must have a file for each task, but has none"
+    Path("full", "cars.npy").unlink()
+    Path("full", "cars.npz").unlink()
+    assert refused("leaderboard", "full", "half").endswith("with all tasks, but got 1: full lacks cars")
+    groups = refused("leaderboard", "full.npz", "half.npz", "--groups", "groups.csv")
+    assert groups == "--groups must be left out unless reports are by system and task"

@@ -185,6 +185,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("submissions").mkdir()
     np.savez("submissions/alder.npz", embeddings=embeddings)
     dh.Task(embeddings, labels).profile.save("a-profile.npz")
+    np.savez("matryoshka.npz", embeddings=rng.normal(size=(24, 512)), labels=labels)
+    for system, columns in {"new": 6, "old": 4, "small": 3}.items():  # with a file for each task
+        Path(system).mkdir()
+        for task in ("birds", "cars"):
+            np.savez(f"{system}/{task}.npz", embeddings=embeddings[:, :columns], labels=labels)
+    for name, text in {"bm25": run, "dense": run, "qrels": texts["qrels.txt"]}.items():
+        Path(name).mkdir()
+        for task in ("law", "news"):
+            Path(name, f"{task}.txt").write_text(text)
+    Path("groups.csv").write_text("birds,animals\ncars,things\n")
     return tmp_path
 
 

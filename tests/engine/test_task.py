@@ -44,7 +44,6 @@ QUESTIONS: dict[str, Callable[[Any], object]] = {  # that need embeddings
     "an exploit": lambda task: dh.exploit(task, draws=2),
     "an audit": dh.audit,
     "a receipt": dh.receipt,
-    "formats": lambda task: dh.compare_formats(task, formats=["float16"], measures="mAP"),
 }
 
 Passes = list[tuple[Pair, str]]

@@ -491,21 +491,29 @@ def compare(
     if not shown:
         measured = f"{', '.join(a.measures)} and {', '.join(b.measures)}"
         raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {measured}")
-    for name in ("average", "singletons"):
-        of_a, of_b = getattr(a, name), getattr(b, name)
-        if of_a != of_b:
-            raise InvalidValueError(both, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
     checks.choice(by, get_args(By), "by")
     a, b = over_union((a, b))
-    place_in_b, n_query = _matched(a, b, both)
-    _require_same_classes(a, b, place_in_b, both)
-    averaging = _averaging(a, b, place_in_b)
+    place_in_b, n_query, averaging = matched(a, b, both)
     test = PairedTest(
         resample=averaging.units(resample, labels), alternative=alternative, confidence_level=confidence_level,
         method=method, n_resamples=n_resamples, seed=seed,
     )  # fmt: skip
     clusters, caveats = averaging.clusters(resample, labels), averaging.caveats(resample, labels)
     return Comparison(a, b, called, shown, test, by, n_query, place_in_b, clusters, caveats)
+
+
+def matched(a: Report, b: Report, both: str) -> tuple[Int64, int, Averaging]:
+    """Find each query of A in B, or -1; return their places, the number of queries and the averaging of both.
+
+    Raises an error that begins with `both` if the reports are not of the same queries, or not averaged equally.
+    """
+    for name in ("average", "singletons"):
+        of_a, of_b = getattr(a, name), getattr(b, name)
+        if of_a != of_b:
+            raise InvalidValueError(both, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
+    place_in_b, n_query = _matched(a, b, both)
+    _require_same_classes(a, b, place_in_b, both)
+    return place_in_b, n_query, _averaging(a, b, place_in_b)
 
 
 def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:

@@ -467,8 +467,12 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
     [
         option("Ranking", "--formats", "-f", type=Choices(FORMATS, listed=True), multiple=True, metavar="NAMES",
             help="Convert to these formats, such as fp16,int8,binary; can be repeated."),
+        option("Ranking", "--dims", multiple=True, metavar="NUMBERS",
+            help="Truncate vectors to their first dimensions too, such as 64,128,256; can be repeated."),
         option("Ranking", "--base", type=Choices(FORMATS), metavar="NAME",
             help="Compare with this format. Default: the embeddings as they are."),
+        option("Statistics", "--margin", type=REAL, metavar="POINTS",
+            help="Say which is the smallest that is shown to lose less than so many percentage points."),
         option("Ranking", "--threshold", default="0", metavar="X",
             help="Make a bit 1 above this value, or above the mean or median of its column."),
         shared.RESAMPLE,
@@ -479,15 +483,17 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
     shared.TEXTS,
 )  # fmt: skip
 def quantization(file: Path, **options: Any) -> None:
-    """Evaluate the embeddings in FILE in fewer and fewer bits, and print what each format loses at most.
+    """Evaluate the embeddings in FILE in fewer bits or dimensions, and print what each format loses at most.
 
     FILE and its labels are given as to `deadheat evaluate`, and are taken into memory. The difference of each format to
-    the embeddings as they are has a confidence interval, and is compared query by query.
+    the embeddings as they are has a confidence interval, and is compared query by query. With --dims alone, embeddings
+    are truncated and not rounded.
     """
     of_task = shared.task_settings(options)
     settings = {key: options[key] for key in ("base", "singletons", "average", "resample", "confidence_level", "seed")}
     settings["measures"] = shared.summary_options(options, measures=MEASURES).measures
     settings |= {"formats": ",".join(options["formats"]) or None, "threshold": _threshold(options["threshold"])}
+    settings |= {"dims": _dims(options["dims"]), "margin": _margin(options["margin"])}
     with shared.opened(file, options, of_task) as task:
         result = compare_formats(task, **settings)
     draw(
@@ -495,6 +501,22 @@ def quantization(file: Path, **options: Any) -> None:
         result.measures,
     )  # fmt: skip
     deliver(result, options)
+
+
+def _dims(texts: tuple[str, ...]) -> list[int] | None:
+    """Return the numbers of dimensions that are asked for; None for none."""
+    words = [word.strip() for text in texts for word in text.split(",")]
+    odd = next((word for word in words if not (word.isascii() and word.isdigit() and len(word) < 10)), None)
+    if odd is not None:
+        raise click.UsageError(f"--dims must be positive integers with commas between them, but has {odd!r}")
+    return list(map(int, words)) or None
+
+
+def _margin(points: float | None) -> float | None:
+    """Return a margin as a fraction, from points of per cent."""
+    if points is not None and not 0 <= points <= 100:
+        raise click.UsageError(f"--margin must be points of per cent from 0 to 100, but is {points:g}")
+    return None if points is None else points / 100
 
 
 def _threshold(text: str) -> float | str:

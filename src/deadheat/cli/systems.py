@@ -18,23 +18,24 @@ from click.core import ParameterSource
 
 from deadheat.analyses import comparison
 from deadheat.analyses import leaderboard as leaderboards
+from deadheat.analyses.board import Board
 from deadheat.analyses.difference import By, PairedTest
 from deadheat.analyses.gate import Rule
 from deadheat.analyses.public_board import PublicBoard, lower_bounds
-from deadheat.cli import isolation
+from deadheat.cli import isolation, suites
 from deadheat.cli import options as shared
 from deadheat.cli.files import COLUMN, INTEGER, LINES, PATH, REAL, Choices, Command, as_dict, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
 from deadheat.engine.sources.run import from_run
 from deadheat.errors import MOST, FileError, InputError, UndefinedError, printable, reason
-from deadheat.inputs import trec
+from deadheat.inputs import rows, trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
 from deadheat.measures.names import level
 from deadheat.plots.pages import html_report
 from deadheat.reports.answer import Answer
-from deadheat.reports.averaging import Singletons, SummaryOptions
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.evaluating import RUN_MEASURES, evaluate, report_of
 from deadheat.reports.report import Report
 from deadheat.reports.runs import with_ids
@@ -162,6 +163,15 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
     return 0 if decision is None or decision.passed else WORSE
 
 
+_OF_TASKS = (
+    option("Statistics", "--resample", type=Choices([*get_args(Average), "task"]),
+        help="Draw these as independent units: of folders, queries or classes within their tasks, or whole tasks. "
+        "Default: class for leave one out, else query."),
+    option("Input", "--groups", type=PATH, metavar="FILE",
+        help="Rank folders by the mean over groups of tasks: a task and its group in each line."),
+)  # fmt: skip
+
+
 @click.command(cls=Command, example="leaderboard a.npz b.npz c.npz -m mAP,Hit@1")
 @click.argument("files", nargs=-1, type=PATH, metavar="FILE...")
 @with_options(FILES, shared.EXCLUDE, shared.LAYOUT, QRELS, shared.RANKING)
@@ -172,7 +182,8 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
             "is read in a process of its own."),
         *isolation.options("public"),
     ],
-    TESTING,
+    [each for each in TESTING if each is not shared.RESAMPLE],
+    _OF_TASKS,
     shared.TEXTS,
     [EXPLAIN],
 )  # fmt: skip
@@ -180,8 +191,10 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     """Rank systems on the same queries, and say which are significantly ahead of which, by the value that ranks.
 
     FILEs are as `deadheat evaluate` takes them, one for each system, of the same samples in the same order; without
-    --gallery each query is left out of its own ranking. With --qrels they are TREC runs. With --public the exit status
-    is 2 if every FILE is refused.
+    --gallery each query is left out of its own ranking. With --qrels they are TREC runs. Or they are folders, one for
+    each system, with a file for each task; systems are then ranked by the mean over tasks, and --labels, --gallery,
+    --qrels and the like may be folders with files of the same names. With --public the exit status is 2 if every FILE
+    is refused.
     """
     isolation.require_positive(options)
     if options["isolated"]:
@@ -196,8 +209,18 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         return
     if len(files) < 2:
         raise click.UsageError(f"leaderboard takes at least two files, but got {len(files)}")
-    board = leaderboards.leaderboard(_reports(files, options), by=options["by"], **settings(options))
+    groups = None if options["groups"] is None else rows.pairs_in(options["groups"], "a task and its one group")
+    board = leaderboards.leaderboard(_systems_in(files, options), groups=groups, by=options["by"], **settings(options))
     deliver_explained(board, options, board)
+
+
+def _systems_in(files: tuple[Path, ...], options: dict[str, Any]) -> Any:
+    """Return the report on each file, or those on the files of each folder."""
+    if not suites.are_folders(files):
+        return _reports(files, options)
+    folders = dict(zip(names_of(files, options["names"]), files, strict=True))
+    own = {**options, "resample": None if options["resample"] == "task" else options["resample"]}
+    return suites.reports_of_folders(folders, own, _reports)
 
 
 @click.command(cls=Command, example='run qrels.txt run.txt -m "AP nDCG@10 P@5"')
@@ -367,9 +390,7 @@ def require_table(options: dict[str, Any]) -> None:
         raise click.UsageError("--explain goes with the table, but another text is to be printed")
 
 
-def deliver_explained(
-    shown: Answer, options: dict[str, Any], result: comparison.Comparison | leaderboards.Leaderboard
-) -> None:
+def deliver_explained(shown: Answer, options: dict[str, Any], result: comparison.Comparison | Board) -> None:
     """Write and print a table, and an explanation of the result below it if that was asked for."""
     deliver(shown, options)
     if options["explain"]:
