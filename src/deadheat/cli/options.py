@@ -380,15 +380,21 @@ def asked(options: dict[str, Any]) -> list[Path | None]:
     return [options["json_out"], options["markdown"], options["latex"]]
 
 
-def deliver(result: Answer, options: dict[str, Any], **content: Any) -> None:
-    """Write the texts that are asked for, and then print one of them or the table; `content` selects their content."""
+def deliver(
+    result: Answer, options: dict[str, Any], *, parts: Mapping[str, Answer] | None = None, **content: Any
+) -> None:
+    """Write the texts that are asked for, and then print one of them or the table; `content` selects their content.
+
+    `parts` are further results: keys of the JSON, and below the tables of Markdown and LaTeX.
+    """
     shown = {key: options[key] for key in ("digits",) if key in options} | content
-    made = [(result.to_json, content), (result.to_markdown, shown), (result.to_latex, shown)]
-    texts = {
-        path: text(**settings).rstrip()
-        for (text, settings), path in zip(made, asked(options), strict=True)
-        if path is not None
-    }
+    further = dict(parts or {})
+    made: list[Callable[[], str]] = [
+        lambda: result.to_json(parts=further, **content),
+        lambda: "\n".join([result.to_markdown(**shown), *(part.to_markdown() for part in further.values())]),
+        lambda: "\n".join([result.to_latex(**shown), *(part.to_latex() for part in further.values())]),
+    ]
+    texts = {path: text().rstrip() for text, path in zip(made, asked(options), strict=True) if path is not None}
     write_texts(texts, result.to_text(**shown))
 
 

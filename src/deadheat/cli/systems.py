@@ -19,7 +19,7 @@ from click.core import ParameterSource
 from deadheat.analyses import comparison
 from deadheat.analyses import leaderboard as leaderboards
 from deadheat.analyses.difference import By, PairedTest
-from deadheat.analyses.gate import Rule
+from deadheat.analyses.gate import Gate, Rule
 from deadheat.analyses.public_board import PublicBoard, lower_bounds
 from deadheat.cli import isolation
 from deadheat.cli import options as shared
@@ -91,6 +91,14 @@ TESTING = (
         help="Draw N resamples for an interval, and at most N permutations for a p-value."),
     option("Run", "--seed", type=INTEGER, default=0, metavar="N", help="Seed all draws with N."),
 )  # fmt: skip
+GATE = (
+    option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B does not pass, by --gate and --margin."),
+    option("Run", "--gate", type=click.Choice(get_args(Rule)), needs="fail_if_worse",
+        help="With --fail-if-worse, fail B if a measure is shown to fall by more than --margin (worse), falls by "
+        "more (drop, without a test), or is not shown to fall by less (as_good). Default: worse."),
+    option("Run", "--margin", type=REAL, needs="fail_if_worse", metavar="POINTS",
+        help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
+)  # fmt: skip
 EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of the table below it.")
 
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
@@ -117,13 +125,8 @@ _OF_RUNS = {"qrels", *_JUDGING}
     [
         EXPLAIN,
         shared.html("Write a report about A, compared with B."),
-        option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B does not pass, by --gate and --margin."),
-        option("Run", "--gate", type=click.Choice(get_args(Rule)), needs="fail_if_worse",
-            help="With --fail-if-worse, fail B if a measure is shown to fall by more than --margin (worse), falls by "
-            "more (drop, without a test), or is not shown to fall by less (as_good). Default: worse."),
-        option("Run", "--margin", type=REAL, needs="fail_if_worse", metavar="POINTS",
-            help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
     ],
+    GATE,
 )  # fmt: skip
 def compare(files: tuple[Path, ...], **options: Any) -> int:
     """Compare two systems on the same queries: how far apart they are, and whether chance or ties explain it.
@@ -136,21 +139,24 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
     if len(files) != 2:
         more = "; deadheat leaderboard takes more" if len(files) > 2 else ""
         raise click.UsageError(f"compare takes two files, but got {len(files)}{more}")
-    margin = float(options["margin"] or 0)
-    if not 0 <= margin <= 100:
-        raise click.UsageError(f"--margin must be points of per cent from 0 to 100, but is {margin:g}")
+    margin = margin_of(options)
     (a, of_a), (b, of_b) = _reports(files, options).items()
     tested = {"by": options["by"], **settings(options)}
     result = comparison.compare(of_a, of_b, names=(a, b), **tested)
     sliced = shared.slices(result.by_slice, options["by_slice"], of_a)
-    decision = result.gate(margin / 100, options["gate"] or "worse") if options["fail_if_worse"] else None
+    decision = result.gate(margin, options["gate"] or "worse") if options["fail_if_worse"] else None
     if options["html"] is not None:
         about = shared.about_page(*files)
         write_page(options["html"], html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, **tested))
-    deliver_explained(sliced or result, options, result)
-    for sentence in decision.notes() if decision is not None else ():
-        note(sentence)
-    return 0 if decision is None or decision.passed else WORSE
+    return deliver_decided(sliced or result, options, decision, result)
+
+
+def margin_of(options: dict[str, Any]) -> float:
+    """Return --margin as a fraction."""
+    margin = float(options["margin"] or 0)
+    if not 0 <= margin <= 100:
+        raise click.UsageError(f"--margin must be points of per cent from 0 to 100, but is {margin:g}")
+    return margin / 100
 
 
 @click.command(cls=Command, example="leaderboard a.npz b.npz c.npz -m mAP,Hit@1")
@@ -352,6 +358,19 @@ def deliver_explained(
     deliver(shown, options)
     if options["explain"]:
         say(f"\n{result.explain()}")
+
+
+def deliver_decided(
+    shown: Answer, options: dict[str, Any], decision: Gate | None, explained: comparison.Comparison | None = None,
+    **content: Any,
+) -> int:  # fmt: skip
+    """Write and print a table, with the decision of a gate in every text, and return the exit status."""
+    deliver(shown, options, parts={} if decision is None else {"gate": decision}, **content)
+    if explained is not None and options["explain"]:
+        say(f"\n{explained.explain()}")
+    for sentence in decision.notes() if decision is not None else ():
+        note(sentence)
+    return 0 if decision is None or decision.passed else WORSE
 
 
 def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:

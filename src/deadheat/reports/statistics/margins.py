@@ -23,10 +23,14 @@ from deadheat.support.lazy import require
 
 
 class Drops(NamedTuple):
-    """Drops of independent units: their sums over the queries of a unit, and the sizes of the units, (n_unit,)."""
+    """Drops of independent units: their sums over the queries of a unit, and the sizes of the units, (n_unit,).
+
+    `most` is the largest drop that a query can have, and the largest gain.
+    """
 
     sums: Float64
     sizes: Float64
+    most: float = 1.0
 
     @property
     def mean(self) -> float:
@@ -81,6 +85,26 @@ def smaller_pvalue(drops: Drops, margin: float) -> float:
         lost, won = (int(np.count_nonzero(drops.sums == value)) for value in (1, -1))
         return float(_stats().norm.cdf(tango_statistic(lost, won, len(drops.sums), margin)))
     return float(_stats().t.cdf(*_student(drops, margin, 1.0)))
+
+
+def least_larger_pvalue(drops: Drops, margin: float, n_resamples: int) -> float:
+    """Return the p-value of `larger_pvalue` where every unit loses all, so that none of such units is smaller.
+
+    Examples
+    --------
+    >>> least_larger_pvalue(Drops(np.zeros(4), np.ones(4)), 0.0, 9999)
+    0.0625
+    """
+    n = len(drops.sums)
+    if margin == 0:
+        return 2.0**-n if permutation.tries_every_swap(n, n_resamples) else 1 / (n_resamples + 1)
+    lost = drops._replace(sums=drops.most * drops.sizes)
+    return larger_pvalue(lost, margin, n_resamples=n_resamples, seed=0)
+
+
+def least_smaller_pvalue(drops: Drops, margin: float) -> float:
+    """Return the p-value of `smaller_pvalue` where every unit gains all, so that none of such units is smaller."""
+    return smaller_pvalue(drops._replace(sums=-drops.most * drops.sizes), margin)
 
 
 def tango_statistic(lost: float, won: float, n: int, margin: float) -> float:
@@ -146,14 +170,14 @@ def passing_margin(drops: Drops, alpha: float, power: float = 0.8) -> float:
         lost = min(n, (differ + missed * math.sqrt(noise)) / 2)
         return _root(lambda margin: level - tango_statistic(lost, max(0.0, differ - lost), n, margin))
     total, level = math.fsum(drops.sizes), float(_stats().t.isf(alpha, n))
-    of_unit = total / n
-    return (of_unit + level * math.sqrt(noise + of_unit**2) + missed * math.sqrt(noise)) / (total + of_unit)
+    of_unit = drops.most * total / n
+    return (of_unit + level * math.sqrt(noise + of_unit**2) + missed * math.sqrt(noise)) / (total + total / n)
 
 
 def _student(drops: Drops, margin: float, worst: float) -> tuple[float, int]:
     """Return Student's statistic of the mean drop less the margin, with one more unit, and its degrees of freedom."""
     of_unit = float(drops.sizes.mean())
-    rest = np.append(drops.sums - margin * drops.sizes, (worst - margin) * of_unit)
+    rest = np.append(drops.sums - margin * drops.sizes, (worst * drops.most - margin) * of_unit)
     n, mean = len(rest), math.fsum(rest) / len(rest)
     variance = math.fsum(np.square(rest - mean)) / (n - 1)
     return (mean / math.sqrt(variance / n) if variance else math.copysign(math.inf, mean)), n - 1
