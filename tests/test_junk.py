@@ -183,6 +183,7 @@ PLOTS: dict[str, dict[str, Any]] = {
     "reliability": {"calibration": dh.confidence.calibration([True, False], [0.5, 0.75]), "label": "a"},
     "risk_coverage": {"curve": CURVE, "references": False},
     "roc": {"results": dh.classification([0.5, 0.5, 0.1], [1, 0, 1]), "scale": "linear"},
+    "slices": {"sliced": REPORT.by_slice(np.arange(8) // 4), "measure": "mAP"},
     "tie_sizes": {"profiles": {"a": REPORT.profile}},
 }  # fmt: skip
 

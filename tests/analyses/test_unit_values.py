@@ -13,7 +13,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat import compare
-from deadheat.analyses.pooled import influences
+from deadheat.analyses.influences import influences
 from deadheat.support.triple import Triple
 
 RNG = np.random.default_rng(0)
@@ -28,13 +28,13 @@ def hits(n_lost: int, n_won: int, n: int) -> tuple[dict[str, Any], dict[str, Any
 @pytest.mark.parametrize(("n_lost", "n_won"), [(5, 0), (7, 1), (8, 5), (3, 6)])
 def test_hits_have_the_exact_sign_test_and_mcnemars(n_lost: int, n_won: int) -> None:
     """Both are the binomial test of the discordant pairs of the two-by-two table, in fractions."""
-    found = compare(*hits(n_lost, n_won, 30))
+    result = compare(*hits(n_lost, n_won, 30))
     tail = Fraction(sum(comb(n_lost + n_won, k) for k in range(n_lost, n_lost + n_won + 1)), 2 ** (n_lost + n_won))
-    assert found.gate().pvalues == {"hit": float(tail)}
-    assert found["hit"].pvalue == pytest.approx(stats.binomtest(n_lost, n_lost + n_won).pvalue)
+    assert result.gate().pvalues == {"hit": float(tail)}
+    assert result["hit"].pvalue == pytest.approx(stats.binomtest(n_lost, n_lost + n_won).pvalue)
 
 
-def test_values_of_reports_and_of_arrays_are_compared_alike() -> None:
+def test_values_of_reports_and_of_arrays_are_compared_in_the_same_way() -> None:
     rows = RNG.integers(0, 3, (2, 30, 4)).astype(float)
     labels = np.arange(30) % 5
     a, b = (dh.evaluate(each, labels, each[::-1], labels[::-1], measures="mAP, MRR") for each in rows)
@@ -58,23 +58,23 @@ def test_indexes_are_gated_by_the_recall_of_each_query() -> None:
     assert exact.recall == 0
     far = np.linalg.norm(queries[:, None] - gallery, axis=2).argsort(axis=1, kind="stable")
     returned = {"yesterday": far[:, :3], "today": np.where(np.arange(20)[:, None] < 8, far[:, -3:], far[:, :3])}
-    found = dh.index_recall(returned, queries, gallery, 3, distance="euclidean")
-    result = compare(found["yesterday"], found["today"])
+    recalls = dh.index_recall(returned, queries, gallery, 3, distance="euclidean")
+    result = compare(recalls["yesterday"], recalls["today"])
     assert (result.names, result.measures) == (("yesterday", "today"), ("recall@3",))
-    assert result["recall@3"].tested == found["yesterday"].recall - found["today"].recall
+    assert result["recall@3"].tested == recalls["yesterday"].recall - recalls["today"].recall
     assert result.gate().pvalues["recall@3"] == 2.0**-8
     assert result.gate().verdict().startswith("today is significantly worse than yesterday: recall@3 by 40.00 points")
-    by_id = compare(found["yesterday"], found["today"], measures="recall@3 by id")["recall@3 by id"]
+    by_id = compare(recalls["yesterday"], recalls["today"], measures="recall@3 by id")["recall@3 by id"]
     assert by_id.lower <= by_id.expected <= by_id.upper
-    assert by_id.a == pytest.approx(found["yesterday"].recall_by_id)
-    assert compare(found["today"], found["today"]).names == ("A", "B")
-    with pytest.raises(ValueError, match="^x must return something for some query, but returns nothing for any$"):
-        compare(found["today"], exact).gate()
+    assert by_id.a == pytest.approx(recalls["yesterday"].recall_by_id)
+    assert compare(recalls["today"], recalls["today"]).names == ("A", "B")
+    with pytest.raises(ValueError, match=r"^x must return something for some query, but returns nothing for any$"):
+        compare(recalls["today"], exact).gate()
     deeper = dh.index_recall(returned, queries, gallery, 2, distance="euclidean")
-    with pytest.raises(ValueError, match="^yesterday and today must have the same k, but have 3 and 2$"):
-        compare(found["yesterday"], deeper["today"])
-    with pytest.raises(ValueError, match="^yesterday and B must be results of one kind$"):
-        compare(found["yesterday"], {"recall@3": [1.0] * 20})
+    with pytest.raises(ValueError, match=r"^yesterday and today must have the same k, but have 3 and 2$"):
+        compare(recalls["yesterday"], deeper["today"])
+    with pytest.raises(ValueError, match=r"^yesterday and B must be results of one kind$"):
+        compare(recalls["yesterday"], {"recall@3": [1.0] * 20})
 
 
 @pytest.mark.parametrize("singletons", ["skip", "zero", "balanced"])
@@ -84,14 +84,14 @@ def test_hash_lookups_are_compared_within_a_radius(singletons: Any) -> None:
         dh.hash_lookup(dh.Task(codes, labels, distance="hamming"), singletons=singletons)
         for codes in RNG.integers(0, 2, (2, 30, 6))
     ]
-    found = compare(*both)
-    assert found.measures == ("precision within 2", "recall within 2", "F1 within 2")
+    result = compare(*both)
+    assert result.measures == ("precision within 2", "recall within 2", "F1 within 2")
     for radius, (name, part) in product(range(7), (("precision", 0), ("recall", 1), ("F1", 2))):
         difference = compare(*both, measures=f"{name} within {radius}")[f"{name} within {radius}"]
         for mean, lookup in ((difference.a, both[0]), (difference.b, both[1])):
             assert mean == (lookup.macro[part][radius],) * 3
-    assert found["F1 within 2"].n_pair == (29 if singletons == "skip" else 30)
-    assert found.gate().rule == "worse"
+    assert result["F1 within 2"].n_pair == (29 if singletons == "skip" else 30)
+    assert result.gate().rule == "worse"
 
 
 def drawn(n: int, noise: float) -> tuple[np.ndarray, np.ndarray]:
@@ -120,28 +120,28 @@ def test_pooled_scores_are_gated_by_groups() -> None:
     old, same = (dh.classification(each, labels, groups) for each in (scores, scores * 2))
     worse = dh.classification(np.round(scores + 2 * RNG.normal(size=600), 1), labels, groups)
     assert compare(old, same)["AUC"].pvalue == 1
-    found = compare(old, worse)
-    assert (found.measures, found["AUC"].n_unit, found["AUC"].unit) == (("AP", "AUC"), 60, "group")
-    for name in found:
-        row = found[name]
+    result = compare(old, worse)
+    assert (result.measures, result["AUC"].n_unit, result["AUC"].unit) == (("AP", "AUC"), 60, "group")
+    for name in result:
+        row = result[name]
         assert row.tested == pytest.approx(old[name].lower - worse[name].lower)
         assert row.lower == pytest.approx(old[name].lower - worse[name].upper)
         assert row.expected == pytest.approx(old[name].expected - worse[name].expected)
-    assert found.gate().failed == ("AP", "AUC")
+    assert result.gate().failed == ("AP", "AUC")
     assert any(
-        note.startswith("Tests and intervals are over 60 groups, by the lower bounds.") for note in found.notes()
+        note.startswith("Tests and intervals are over 60 groups, by the lower bounds.") for note in result.notes()
     )
-    assert "Queries won" not in found.explain()
-    assert not found.gate().cautions()
+    assert "Queries won" not in result.explain()
+    assert not result.gate().cautions()
     assert compare(old, same).gate(0.3, "as_good").passed
     alone = [dh.classification(each, labels) for each in (scores, scores * 2)]
     assert "600 items in pairs." in compare(*alone).to_text()
-    with pytest.raises(ValueError, match="^measure must be one of AP, AUC, but is 'EER'"):
+    with pytest.raises(ValueError, match=r"^measure must be one of AP, AUC, but is 'EER'"):
         compare(old, worse, measures="EER")
-    with pytest.raises(ValueError, match="^a and b must have the same labels, but have "):
+    with pytest.raises(ValueError, match=r"^a and b must have the same labels, but have "):
         compare(old, dh.classification(scores, 1 - labels, groups))
-    with pytest.raises(ValueError, match="^column needs a value for each query"):
-        found.by_slice(labels)
+    with pytest.raises(ValueError, match=r"^column needs a value for each query"):
+        result.by_slice(labels)
 
 
 def test_unit_values_that_are_none_are_refused() -> None:
@@ -157,7 +157,7 @@ def test_unit_values_that_are_none_are_refused() -> None:
         with pytest.raises(ValueError, match=message):
             compare(good, values)
     for values in ({}, [0.0, 1.0], 3):
-        with pytest.raises(TypeError, match="^b must be a Report, a result with a value for each query, or a dict"):
+        with pytest.raises(TypeError, match=r"^b must be a Report, a result with a value for each query, or a dict"):
             compare(good, values)  # type: ignore[arg-type]
 
 
@@ -183,5 +183,5 @@ def test_a_rule_that_no_values_satisfy_is_refused(
 
 
 def test_few_random_flips_cannot_decide() -> None:
-    with pytest.raises(ValueError, match="no system could fail, as p is at least 0.1000, and not below 0.05$"):
+    with pytest.raises(ValueError, match=r"no system could fail, as p is at least 0\.1000, and not below 0.05$"):
         compare(*hits(9, 0, 30), n_resamples=9).gate()

@@ -238,6 +238,29 @@ def test_collapsed_systems_fail_the_gate_and_equal_ones_pass(folder: Path) -> No
     assert run("compare", "full.npz", "full.npz", "--name", "a", "--name", "b", *asked).exit_code == 0
 
 
+def test_slices_by_a_column_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The column stands in FILE, of which it is then no part of the embedding, in the file of the labels, or its own."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows, labels, camera = rng.integers(0, 4, (2, 24, 3)), np.arange(24) % 6, np.arange(24) % 2
+    for name, values in zip("ab", rows, strict=True):
+        lines = (
+            ",".join(map(str, [*row, label, seen])) for row, label, seen in zip(values, labels, camera, strict=True)
+        )
+        Path(f"{name}.csv").write_text("x,y,z,label,camera\n" + "".join(f"{line}\n" for line in lines))
+        np.save(f"{name}.npy", values.astype("f"))
+    np.savez("labels.npz", labels=labels, camera=camera)
+    a, b = (dh.evaluate(values, labels, measures="mAP") for values in rows)
+    asked = ("-m", "mAP", "--slice-column", "camera")
+    of_labels = (*asked, "--labels", "labels.npz")
+    of_a, of_pair = f"{a.by_slice(camera)}\n", f"{dh.compare(a, b, names=('a', 'b')).by_slice(camera)}\n"
+    assert passed("evaluate", "a.csv", *asked) == passed("evaluate", "a.npy", *of_labels) == of_a
+    assert passed("evaluate", "a.npy", *of_labels, "--by-slice", "labels.npz", "--html", "page.html") == of_a
+    assert "Slices, drawn" in Path("page.html").read_text()
+    assert passed("compare", "a.csv", "b.csv", *asked) == passed("compare", "a.npy", "b.npy", *of_labels) == of_pair
+    assert "camera" in refused("evaluate", "a.npy", "-m", "mAP", "--labels", "labels.npz", "--slice-column", "camara")
+
+
 def test_slices_are_printed_in_place_of_the_table(hits: None, folder: Path) -> None:
     Path("types.tsv").write_text("".join(f"q{i:02}\t{'who' if i < 10 else 'when'}\n" for i in reversed(range(40))))
     column = {f"q{i:02}": "who" if i < 10 else "when" for i in range(40)}
@@ -258,7 +281,7 @@ def test_slices_are_printed_in_place_of_the_table(hits: None, folder: Path) -> N
     assert refused("run", "qrels", "many.run", "--by-slice", "types.txt") == (
         "types.txt, line 1: must be a query id and its one value"
     )
-    assert refused(*asked, "--std") == "--std goes with the table, which --by-slice replaces"
+    assert refused(*asked, "--std") == "--std goes with the table, which slices replace"
     two = ("run", "qrels", "old.run", "many.run", "--by-slice", "types.tsv")
     assert refused(*two) == "--by-slice goes with the table of one RUN; deadheat compare takes it for two"
 

@@ -535,11 +535,11 @@ def _with_units(values: Any, name: str) -> Report | UnitValues:
     """Return a report as it is, and the values of each unit of any other result."""
     if isinstance(values, Report):
         return values
-    found = unit_values(values)
-    if found is None:
+    result = unit_values(values)
+    if result is None:
         kinds = "a Report, a result with a value for each query, or a dictionary of arrays"
         raise InvalidTypeError(name, f"must be {kinds}, but is {type(values).__name__}")
-    return found
+    return result
 
 
 def _require_same_kind(a: Report | UnitValues, b: Report | UnitValues, both: str) -> None:

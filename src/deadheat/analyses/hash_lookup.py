@@ -130,9 +130,9 @@ class HashLookup(Answer):
         def values(name: str) -> Triple[Float64]:
             part, radius = names[name]
             n_relevant = self._hits[:, -1]
-            each = _lookup(self._balls[:, radius], self._hits[:, radius], np.maximum(n_relevant, 1))[part]
+            of_queries = _lookup(self._balls[:, radius], self._hits[:, radius], np.maximum(n_relevant, 1))[part]
             alone = of_singleton(self.singletons, _OF_PRECISION[part])
-            return Triple(*(np.where(n_relevant > 0, each, alone),) * 3)
+            return Triple(*(np.where(n_relevant > 0, of_queries, alone),) * 3)
 
         n_answered = int(np.count_nonzero(self._balls[:, -1]))
         settings = {"singletons": self.singletons}

@@ -9,7 +9,7 @@ from typing import Any
 from deadheat.analyses.difference import Difference
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.slices import OTHER_WEIGHTS, few_units, macro_mean, slice_of
-from deadheat.reports.statistics.intervals import NOTHING
+from deadheat.reports.statistics.intervals import NOTHING, Interval
 from deadheat.reports.statistics.permutation import holm
 from deadheat.reports.tables import count, plain
 from deadheat.support.caching import cached_property
@@ -47,6 +47,16 @@ class SlicedComparison(Answer):
             for measure, rows in self.differences.items()
         }
 
+    @property
+    def by_measure(self) -> Mapping[str, Sequence[Difference]]:
+        """The differences by measure, as the slices of a report have their results."""
+        return self.differences
+
+    def ends_of(self, measure: str) -> tuple[float, list[Interval]]:
+        """Return the level, and the intervals of the tested difference of each slice, of their mean (none), of all."""
+        rows, whole = self.differences[measure], self.whole[measure]
+        return whole.test.confidence_level, [*(row.tested_interval for row in rows), NOTHING, whole.tested_interval]
+
     def panels(self) -> list[Panel]:
         """Return a table for each measure: a row for each slice, for their mean and for all queries."""
         return [self._panel(measure) for measure in self.differences]
@@ -65,8 +75,7 @@ class SlicedComparison(Answer):
             Column("queries", [*(row.n_pair for row in slices), whole.n_pair, whole.n_pair], "count"),
             *of_both,
             Column("", [*slices, macro_mean(slices), whole], "fraction", f"{a} - {b}", "value"),
-            Column("", [*(row.tested_interval for row in slices), NOTHING, whole.tested_interval], "fraction", level,
-                   "interval"),
+            Column("", self.ends_of(measure)[1], "fraction", level, "interval"),
             Column("pvalue", [*self.pvalues[measure].values(), float("nan"), whole.pvalue], "probability", "p"),
         ], key="", by_name=False, part=("measure", measure))  # fmt: skip
 

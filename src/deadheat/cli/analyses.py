@@ -433,8 +433,8 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> int:
     decision = None
     if options["fail_if_worse"]:
         old, new = recalls.recalls.values()
-        found = compare(old, new, names=names, confidence_level=options["confidence_level"])
-        decision = found.gate(margin, options["gate"] or "worse")
+        compared = compare(old, new, names=names, confidence_level=options["confidence_level"])
+        decision = compared.gate(margin, options["gate"] or "worse")
     return systems.deliver_decided(recalls, options, decision, confidence_level=options["confidence_level"])
 
 

@@ -105,7 +105,7 @@ _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resampl
 _JUDGING = ("rel", "judged_only", "max_docs", "complete", "repeats", "documents")
 _OF_EMBEDDINGS = (
     *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header", "columns", "drop"),
-    *("distance", "ties_of", "average", "device"),
+    *("distance", "ties_of", "average", "device", "slice_column"),
 )
 _OF_BOARD = {"names", "json_out", "markdown", "latex", "digits", "memory", "seconds"}  # not for the process of a FILE
 _OF_RUNS = {"qrels", *_JUDGING}
@@ -120,7 +120,7 @@ _OF_RUNS = {"qrels", *_JUDGING}
         option("Statistics", "--alternative", type=Choices(ALTERNATIVES), default="two-sided",
             help="Test whether A and B differ, A is better (greater), or A is worse (less).")
     ],
-    [shared.BY_SLICE],
+    [shared.BY_SLICE, shared.SLICE_COLUMN],
     shared.TEXTS,
     [
         EXPLAIN,
@@ -140,14 +140,18 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
         more = "; deadheat leaderboard takes more" if len(files) > 2 else ""
         raise click.UsageError(f"compare takes two files, but got {len(files)}{more}")
     margin = margin_of(options)
-    (a, of_a), (b, of_b) = _reports(files, options).items()
+    left_out = [*filter(None, [options["slice_column"]])]
+    (a, of_a), (b, of_b) = _reports(files, {**options, "left_out": left_out}).items()
     tested = {"by": options["by"], **settings(options)}
     result = comparison.compare(of_a, of_b, names=(a, b), **tested)
-    sliced = shared.slices(result.by_slice, options["by_slice"], of_a)
+    sliced = shared.slices(result.by_slice, options, files[0], of_a)
     decision = result.gate(margin, options["gate"] or "worse") if options["fail_if_worse"] else None
     if options["html"] is not None:
         about = shared.about_page(*files)
-        write_page(options["html"], html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, **tested))
+        write_page(
+            options["html"],
+            html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, slices=sliced, **tested),
+        )
     return deliver_decided(sliced or result, options, decision, result)
 
 
@@ -254,15 +258,17 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
                               by_id=options["by_id"], as_lines=options["trec_eval"], **_judging(options))  # fmt: skip
     report = next(iter(reports.values()))
     shared.write_queries(options["per_query"], report)
+    sliced = shared.slices(report.by_slice, options, runs[0], report)
     if options["html"] is not None:
         about, two = shared.about_page(*runs, qrels), {"names": tuple(reports)} if len(reports) > 1 else {}
-        page = html_report(*reports.values(), title=" and ".join(reports), about=about, **two)  # type: ignore[arg-type]
+        title = " and ".join(reports)
+        page = html_report(*reports.values(), title=title, about=about, slices=sliced, **two)  # type: ignore[arg-type]
         write_page(options["html"], page)
     if len(reports) > 1:
         board = leaderboards.leaderboard(reports, **settings(options))
         deliver_explained(board, options, board)
     else:
-        _print(report, options, names, runs[0], shared.slices(report.by_slice, options["by_slice"], report))
+        _print(report, options, names, runs[0], sliced)
 
 
 def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:

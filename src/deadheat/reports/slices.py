@@ -19,7 +19,7 @@ from deadheat.inputs.samples import QueryLabels, labels_of_queries
 from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.breakdown import plain_label
 from deadheat.reports.result import Result
-from deadheat.reports.statistics.intervals import NOTHING, about_few
+from deadheat.reports.statistics.intervals import NOTHING, Interval, about_few
 from deadheat.reports.tables import count, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Bool
@@ -77,6 +77,16 @@ class Slices(Answer):
             measure: [result.interval(**self._settings) for result in results]
             for measure, results in self.results.items()
         }
+
+    @property
+    def by_measure(self) -> Mapping[str, Sequence[Result]]:
+        """The results by measure, as those of a comparison have them."""
+        return self.results
+
+    def ends_of(self, measure: str) -> tuple[float, list[Interval]]:
+        """Return the level, and the intervals over ties and sampling of each slice, of their mean (none) and of all."""
+        whole = self.whole[measure].interval(**self._settings)
+        return whole.confidence_level, [*(each.outer for each in self.intervals[measure]), NOTHING, whole.outer]
 
     def panels(self) -> list[Panel]:
         """Return one table: a row for each slice, for their mean and for all queries."""
