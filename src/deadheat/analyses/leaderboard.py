@@ -17,7 +17,7 @@ from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.statistics import joint, permutation
-from deadheat.reports.statistics.intervals import Intervals, about_few, counted
+from deadheat.reports.statistics.intervals import Interval, Intervals, about_few, counted
 from deadheat.reports.statistics.joint import RankInterval
 from deadheat.reports.tables import LETTERS, count, has_ties, plain, raised
 from deadheat.support import checks
@@ -60,11 +60,11 @@ class Leaderboard(Answer):
     >>> print(dh.leaderboard(reports))
     system      rank  ranks (95 %)                 mAP (%)   95 % interval
     a  float32     1             1                 62.29ᵇᶜ  [51.61, 72.59]
-    b  rounded     2             2  57.42 [56.63, 58.23]ᶜ   [47.15, 67.40]
+    b  rounded     2             2  57.42 [56.63, 58.23]ᶜ   [46.22, 66.80]
     c  half        3             3                 44.54    [33.87, 54.96]
     <BLANKLINE>
     Ranked and tested by the lower bounds of mAP; tests over 20 classes.
-    Per cent; expected [lower, upper] over all tie-breakings.
+    Per cent; expected [lower, upper] over all tie-breakings; the interval is of the lower bounds.
     Raised letters: significantly ahead of that system (p < 0.05, adjusted for 3 pairs by step-down max-T).
     Every pair of systems is separated.
     """
@@ -190,6 +190,11 @@ class Leaderboard(Answer):
             )  # fmt: skip
         return self._intervals[key]
 
+    def _ends(self, name: str, measure: str | None = None) -> Interval:
+        """Return the interval of the value that ranks."""
+        ends: Interval = getattr(self.interval(name, measure), self.by)
+        return ends
+
     def _name(self, measure: str | None) -> str:
         return self.measures[0] if measure is None else next(iter(self.reports.values()))._own_name(measure)
 
@@ -209,7 +214,7 @@ class Leaderboard(Answer):
             Column("rank", ranks),
             Column("ranks", open_ranks, title=f"ranks ({100 * self.test.confidence_level:g} %)"),
             first,
-            Column("", [self.interval(name).expected for name in self], "fraction", level, "interval"),
+            Column("", [self._ends(name) for name in self], "fraction", level, "interval"),
             *others,
         ], "each", key="", drawn=True)]  # fmt: skip
 
@@ -238,7 +243,7 @@ class Leaderboard(Answer):
             Column("worst_rank", [self.rank_intervals[name].worst for name, _ in rows], "rank"),
             Column("measure", [measure for _, measure in rows], "measure"),
             Column("", results, "fraction", shape="bounds"),
-            Column("", [self.interval(*row).expected for row in rows], "fraction", shape="interval"),
+            Column("", [self._ends(*row) for row in rows], "fraction", shape="interval"),
             Column("ahead_of", [", ".join(self.ahead_of(*row)) for row in rows]),
             Column("n_query", [result.n_query for result in results], "count"),
         ])  # fmt: skip
@@ -246,7 +251,9 @@ class Leaderboard(Answer):
     def notes(self) -> list[str]:
         """Return notes on the ranking measure, the letters and marks, and caveats; `explain` has the rest."""
         tied = any(has_ties(report[name]) for report in self.reports.values() for name in self.measures)
-        values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
+        values = "no tie changes any value"
+        if tied:
+            values = f"expected [lower, upper] over all tie-breakings; the interval is of {BY[self.by]}"
         by = f"{BY[self.by]} of " if tied else ""
         return [
             f"Ranked and tested by {by}{self.measures[0]}; tests over {self._units()}.",
@@ -324,7 +331,7 @@ class Leaderboard(Answer):
             f"With a confidence of {100 * test.confidence_level:g} %, the intervals of all systems hold at once.",
             "A number with [lower, upper] is the expected value over all tie-breakings, and what it is in the worst "
             "and in the best of them; a number alone does not depend on ties.",
-            f"{100 * test.confidence_level:g} % interval: of the expected value, for the population that the units "
+            f"{100 * test.confidence_level:g} % interval: of {BY[self.by]}, for the population that the units "
             f"were drawn from; {test.method} bootstrap over {self._units()}, {test.n_resamples} resamples. Intervals "
             "of two systems may overlap although they differ significantly, since they are of the same queries.",
             f"Raised letters: paired sign-flip test of each pair by the {self.by} values. All pairs share the same "
@@ -349,7 +356,7 @@ class Leaderboard(Answer):
         values = {
             measure: {
                 **{part: getattr(report[measure], part) for part in Triple._fields},
-                "interval": self.interval(name, measure).expected,
+                "interval": self._ends(name, measure),
                 "ahead_of": self.ahead_of(name, measure),
                 "n_query": report[measure].n_query,
             }
