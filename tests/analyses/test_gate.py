@@ -60,7 +60,7 @@ def test_the_rule_worse_is_the_one_sided_sign_test_for_hits(n_lost: int, n_won: 
 def test_the_rule_as_good_is_the_score_test_for_hits() -> None:
     for n_lost, n_won, margin in ((2, 1, 0.01), (2, 1, 0.03), (0, 0, 0.02), (6, 0, 0.05)):
         decision = gate(n_lost, n_won, 200, margin, "as_good")
-        p = stats.norm.cdf(tango_statistic(n_lost, n_won, 200, margin))
+        p = stats.norm.cdf(tango_statistic(n_lost, n_won, 200, margin, 0.5))
         assert decision.pvalues["Hit@1"] == pytest.approx(p)
         assert decision.passed == (p < 0.05)
 

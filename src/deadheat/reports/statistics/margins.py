@@ -48,6 +48,9 @@ class Drops(NamedTuple):
         return bool((self.sizes == 1).all() and np.isin(self.sums, (-1.0, 0.0, 1.0)).all())
 
 
+_HALF = 0.5  # of a query: numbers of hits are whole
+
+
 def larger_pvalue(drops: Drops, margin: float, *, n_resamples: int, seed: int) -> float:
     """Return the p-value of the hypothesis that the mean drop is at most the margin; small where it is larger.
 
@@ -79,11 +82,11 @@ def smaller_pvalue(drops: Drops, margin: float) -> float:
 
     >>> same = Drops(np.zeros(500), np.ones(500))
     >>> round(smaller_pvalue(same, 0.01), 4), round(smaller_pvalue(same, 0.005), 4)
-    (0.0123, 0.0565)
+    (0.0216, 0.1024)
     """
     if drops.are_hits and 0 < margin < 1:
         lost, won = (int(np.count_nonzero(drops.sums == value)) for value in (1, -1))
-        return float(_stats().norm.cdf(tango_statistic(lost, won, len(drops.sums), margin)))
+        return float(_stats().norm.cdf(tango_statistic(lost, won, len(drops.sums), margin, _HALF)))
     return float(_stats().t.cdf(*_student(drops, margin, 1.0)))
 
 
@@ -107,8 +110,11 @@ def least_smaller_pvalue(drops: Drops, margin: float) -> float:
     return smaller_pvalue(drops._replace(sums=-drops.most * drops.sizes), margin)
 
 
-def tango_statistic(lost: float, won: float, n: int, margin: float) -> float:
+def tango_statistic(lost: float, won: float, n: int, margin: float, correction: float = 0.0) -> float:
     """Return Tango's score statistic for a drop in paired hits; about standard normal where the drop is the margin.
+
+    `correction` is for continuity, in queries. Without it a drop of the margin passes in up to 5.9 % at 5 %; with half a
+    query in at most 4.7 %, by the exact distribution for 30 to 500 queries.
 
     Examples
     --------
@@ -118,7 +124,7 @@ def tango_statistic(lost: float, won: float, n: int, margin: float) -> float:
     a, b = 2 * n, (2 * n - lost + won) * margin - lost - won
     c = -won * margin * (1 - margin)
     rate = (math.sqrt(b * b - 4 * a * c) - b) / (2 * a)
-    return (lost - won - n * margin) / math.sqrt(n * (2 * rate + margin * (1 - margin)))
+    return (lost - won - n * margin + correction) / math.sqrt(n * (2 * rate + margin * (1 - margin)))
 
 
 def detectable_drop(drops: Drops, alpha: float, power: float = 0.8) -> float:
@@ -154,12 +160,12 @@ def passing_margin(drops: Drops, alpha: float, power: float = 0.8) -> float:
     """Return the margin within which a system as good as A is shown to be with a given power.
 
     It is the margin at which `smaller_pvalue` is below `alpha` in the share `power` of samples with this noise and no
-    drop. About 3/n where no query differs.
+    drop. Between 3/n and 4/n where no query differs.
 
     Examples
     --------
     >>> round(500 * passing_margin(Drops(np.zeros(500), np.ones(500)), 0.05), 1)
-    2.7
+    3.6
     """
     n = len(drops.sums)
     if n < 2:
@@ -168,7 +174,7 @@ def passing_margin(drops: Drops, alpha: float, power: float = 0.8) -> float:
     if drops.are_hits:
         level, differ = -float(_stats().norm.isf(alpha)), float(np.count_nonzero(drops.sums))
         lost = min(n, (differ + missed * math.sqrt(noise)) / 2)
-        return _root(lambda margin: level - tango_statistic(lost, max(0.0, differ - lost), n, margin))
+        return _root(lambda margin: level - tango_statistic(lost, max(0.0, differ - lost), n, margin, _HALF))
     total, level = math.fsum(drops.sizes), float(_stats().t.isf(alpha, n))
     of_unit = drops.most * total / n
     return (of_unit + level * math.sqrt(noise + of_unit**2) + missed * math.sqrt(noise)) / (total + total / n)
