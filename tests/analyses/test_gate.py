@@ -139,6 +139,17 @@ def test_leave_one_out_has_a_caution() -> None:
     assert compare(*separate, resample="class").gate().cautions() == []
 
 
+def test_evidence_that_a_rare_gain_would_undo_is_named() -> None:
+    """All 20 values fall a little; one more query that gains 1 would leave no drop of the mean."""
+    for fall, cautions in ((0.04, 1), (0.5, 0)):
+        values = {"score": np.full(20, 0.9)}, {"score": np.full(20, 0.9 - fall)}
+        decision = compare(*values).gate()
+        assert decision.failed == ("score",)
+        assert [note.split(":")[0] for note in decision.cautions()] == ["score"] * cautions
+        assert compare(*values).gate(rule="drop").cautions() == []
+    assert gate(8, 0, 40).cautions() == []  # hits: the sign test is one of the mean
+
+
 def test_a_system_that_ranked_nothing_or_nothing_judged_is_an_error(tmp_path: Path) -> None:
     qrels, runs = tmp_path / "qrels", []
     qrels.write_text("".join(f"q{i} 0 d0 1\n" for i in range(8)))

@@ -26,6 +26,10 @@ _LEAVE_ONE_OUT = (
     "Leave one out: where nothing differs, tests over classes reject more often than their level says, 10 to 13 % at "
     "5 % for mAP (`python -m reproduce null`), since each class is also part of the gallery of the others."
 )
+_RARE_GAINS = (
+    "a large gain in one more unit would undo the evidence; where losses are small and gains large and rare, the test "
+    "errs in 7 to 14 % at 5 % (`python -m reproduce decisions`)."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +151,9 @@ def gate(
         )
     )  # fmt: skip
     about = [_LEAVE_ONE_OUT] if leave_one_out and rule != "drop" else []
+    undone = [row.name for row in rows if row.name in failed and margins.rare_gain_could_undo(row.drops, alpha)]
+    if rule == "worse" and margin == 0 and undone:
+        about.append(f"{', '.join(undone)}: {_RARE_GAINS}")
     return Gate({row.name: row for row in rows}, rule, margin, pvalues, detectable, failed, (*about, *cautions))
 
 

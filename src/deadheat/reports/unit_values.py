@@ -70,7 +70,7 @@ class UnitValues:
 
     average = "query"
     rel = None
-    remarks: tuple[str, ...] = ()
+    remarks = ()
     separate_gallery = False  # whole groups are the units where they are known
 
     def __getitem__(self, name: str) -> PerUnit:

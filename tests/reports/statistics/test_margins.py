@@ -109,6 +109,13 @@ def test_the_printed_drop_and_margin_have_their_power(draw: Callable[..., np.nda
     assert 0.75 <= passed <= 0.85
 
 
+def test_equal_systems_pass_at_the_printed_margin() -> None:
+    for n in (20, 100, 500, 3000):
+        for same in (drops(np.zeros(n)), Drops(np.zeros(n), np.full(n, 2.0))):
+            margin = passing_margin(same, ALPHA)
+            assert smaller_pvalue(same, margin) < ALPHA <= smaller_pvalue(same, 0.999 * margin)
+
+
 def test_what_no_sample_shows() -> None:
     same = drops(np.zeros(40))
     assert detectable_drop(same, ALPHA) > 3 / 40

@@ -49,6 +49,7 @@ class Drops(NamedTuple):
 
 
 _HALF = 0.5  # of a query: numbers of hits are whole
+_ABOVE = 1 + 2.0**-30  # so that a sample without a difference passes at the printed margin, whatever is rounded
 
 
 def larger_pvalue(drops: Drops, margin: float, *, n_resamples: int, seed: int) -> float:
@@ -88,6 +89,11 @@ def smaller_pvalue(drops: Drops, margin: float) -> float:
         lost, won = (int(np.count_nonzero(drops.sums == value)) for value in (1, -1))
         return float(_stats().norm.cdf(tango_statistic(lost, won, len(drops.sums), margin, _HALF)))
     return float(_stats().t.cdf(*_student(drops, margin, 1.0)))
+
+
+def rare_gain_could_undo(drops: Drops, alpha: float) -> bool:
+    """Return whether one more unit with the largest gain would leave no evidence of a drop by Student's t."""
+    return not drops.are_hits and float(_stats().t.sf(*_student(drops, 0.0, -1.0))) >= alpha
 
 
 def least_larger_pvalue(drops: Drops, margin: float, n_resamples: int) -> float:
@@ -174,10 +180,12 @@ def passing_margin(drops: Drops, alpha: float, power: float = 0.8) -> float:
     if drops.are_hits:
         level, differ = -float(_stats().norm.isf(alpha)), float(np.count_nonzero(drops.sums))
         lost = min(n, (differ + missed * math.sqrt(noise)) / 2)
-        return _root(lambda margin: level - tango_statistic(lost, max(0.0, differ - lost), n, margin, _HALF))
+        edge = _root(lambda margin: level - tango_statistic(lost, max(0.0, differ - lost), n, margin, _HALF))
+        return min(1.0, _ABOVE * edge)
     total, level = math.fsum(drops.sizes), float(_stats().t.isf(alpha, n))
     of_unit = drops.most * total / n
-    return (of_unit + level * math.sqrt(noise + of_unit**2) + missed * math.sqrt(noise)) / (total + total / n)
+    edge = (of_unit + level * math.sqrt(noise + of_unit**2) + missed * math.sqrt(noise)) / (total + total / n)
+    return _ABOVE * edge
 
 
 def _student(drops: Drops, margin: float, worst: float) -> tuple[float, int]:
