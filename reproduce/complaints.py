@@ -20,9 +20,9 @@ TITLE = "From bounds to decisions: before and after"
 SOURCE = "No publication: what users of bounds and p-values asked, and what the present rules answer."
 ABOUT = (
     "Before: pairs of systems are tested by the worst case over the ties of both, after Holm; a gate compares two "
-    "numbers; a slice is evaluated by itself, which changes the units of its test; two nightly runs of an index are two "
-    "numbers. After: what ranks is what is tested, all pairs together; a gate asks for evidence; slices keep the units; "
-    "whatever has a value for each query is compared."
+    "numbers; a slice is evaluated by itself, which changes the units of its test; two nightly runs of an index are "
+    "two numbers. After: what ranks is what is tested, all pairs together; a gate asks for evidence; slices keep the "
+    "units; whatever has a value for each query is compared."
 )
 N_RESAMPLES = 9999
 
@@ -59,7 +59,8 @@ def _board(n_system: int) -> list[tuple[str, str, str]]:
         (
             f"Who is ahead of an all-zero submission, of {n_system} systems?",
             f"nobody: p = {worst_case:.1f} for the first, and {marked} ranks could swap by ties",
-            f"{over_zero} systems; {len(board.left_open)} named for its own ties, {len(board._swaps_of_both)} pairs marked",
+            f"{over_zero} systems; it is {len(board.left_open)} system named for its own ties, "
+            f"{len(board._swaps_of_both)} pairs are marked",
         ),
         (
             f"Can any of {n_pair} pairs be separated?",

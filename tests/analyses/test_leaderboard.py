@@ -248,7 +248,8 @@ def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
         str(n): dh.evaluate(points[:, :n], labels, ties=dh.Tolerance(1e-3), measures="mAP") for n in (4, 2)
     }  # fmt: skip
     result = leaderboard(reports)
-    assert all(row[4] == result.interval(name).lower.per_cent() for name, row in zip("42", result.tables()[0].rows))
+    shown = [result.interval(name).lower.per_cent() for name in "42"]
+    assert [row[4] for row in result.tables()[0].rows] == shown
     assert result.ahead_of("4") == ("2",)
     assert json.loads(result.to_json())["systems"][0]["measures"]["mAP"]["expected"] is None
     with pytest.raises(ValueError, match=r'^by must be "lower" or "upper", because \'4\' has no expected values$'):

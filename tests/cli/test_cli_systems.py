@@ -239,7 +239,7 @@ def test_collapsed_systems_fail_the_gate_and_equal_ones_pass(folder: Path) -> No
 
 
 def test_slices_by_a_column_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The column stands in FILE, of which it is then no part of the embedding, in the file of the labels, or its own."""
+    """The column is in FILE, and then no part of the embedding, in the file of the labels, or in one of its own."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     rows, labels, camera = rng.integers(0, 4, (2, 24, 3)), np.arange(24) % 6, np.arange(24) % 2

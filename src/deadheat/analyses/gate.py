@@ -27,7 +27,7 @@ _LEAVE_ONE_OUT = (
     "5 % for mAP (`python -m reproduce null`), since each class is also part of the gallery of the others."
 )
 _RARE_GAINS = (
-    "a large gain in one more unit would undo the evidence; where losses are small and gains large and rare, the test "
+    "a large gain in one more query would undo the evidence; where losses are small and gains large and rare, the test "
     "errs in 7 to 14 % at 5 % (`python -m reproduce decisions`)."
 )
 
