@@ -336,11 +336,12 @@ def test_slices_have_a_row_each_with_their_mean_and_all(ax: Axes) -> None:
         ax = dh.plots.slices(sliced)
         assert [each.get_text() for each in ax.get_yticklabels()] == ["0", "1", "mean of slices", "all"]
         assert ax.get_xlabel() == label
-        results = [*sliced.by_measure["MRR"], sliced.whole["MRR"]]
+        results, intervals, _ = sliced.drawn("MRR")
         shown = next(each for each in ax.lines if each.get_marker() == "D").get_xdata()
-        assert_array_equal(np.asarray(shown)[[0, 1, 3]], [100 * each.expected for each in results])
+        assert_array_equal(shown, [100 * each.expected for each in results])
+        assert results[2].lower == sum(each.lower for each in results[:2]) / 2
         ends = next(each for each in ax.lines if each.get_marker() == "|").get_xdata()
-        low = [100 * each.low for each in sliced.ends_of("MRR")[1]]
+        low = [100 * each.low for each in intervals]
         assert_array_equal(np.asarray(ends)[:4], low)
     with pytest.raises(ValueError, match="measure must be one of MRR, but is 'mAP'"):
         dh.plots.slices(of_report, "mAP")

@@ -162,7 +162,7 @@ def _require_enough(rows: Sequence[Difference], margin: float, rule: Rule, alpha
     if rule == "worse":  # in any measure, after Holm
         p = len(rows) * min(margins.least_larger_pvalue(row.drops, margin, row.test.n_resamples) for row in rows)
     else:  # in all of them
-        p = max(margins.least_smaller_pvalue(row.drops, margin) for row in rows)
+        p = max(margins.smaller_pvalue(row.drops.all_at(-1.0), margin) for row in rows)
     if p < alpha:
         return
     units, what = counted(min(row.n_unit for row in rows), rows[0].unit), "fail" if rule == "worse" else "pass"

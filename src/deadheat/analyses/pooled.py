@@ -43,7 +43,7 @@ from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.measures import values as measure_values
 from deadheat.reports.answer import Answer, Column, Panel
-from deadheat.reports.statistics.intervals import NOTHING, Intervals, percentiles
+from deadheat.reports.statistics.intervals import NOTHING, Intervals, class_sums, percentiles
 from deadheat.reports.statistics.settings import StatisticsSettings
 from deadheat.reports.tables import count, notebook_row
 from deadheat.reports.unit_values import UnitValues
@@ -319,8 +319,12 @@ class Classification(Answer):
         def values(name: str) -> Triple[Float64]:
             return influences(self._keys, self._positive, name)
 
-        def most(name: str) -> float:  # of AUC; the first ranks count more in AP
-            return max(n / min(m, n - m), *(float(np.abs(row - row.mean()).max()) for row in values(name)))
+        def most(name: str) -> float:
+            """Return the largest change of AUC by a unit, or of this measure by one that was drawn, over its items."""
+            rows = np.stack([np.where(self._positive, n / m, n / (n - m)), *(row - row.mean() for row in values(name))])
+            units = np.arange(n) if self._groups is None else self._groups
+            sums, sizes = class_sums(rows, units)
+            return float(np.abs(sums).max() / sizes.mean())
 
         return UnitValues(values, shown, n, known, settings, "item", self._groups, _most=most)
 

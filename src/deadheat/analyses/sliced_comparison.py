@@ -47,15 +47,11 @@ class SlicedComparison(Answer):
             for measure, rows in self.differences.items()
         }
 
-    @property
-    def by_measure(self) -> Mapping[str, Sequence[Difference]]:
-        """The differences by measure, as the slices of a report have their results."""
-        return self.differences
-
-    def ends_of(self, measure: str) -> tuple[float, list[Interval]]:
-        """Return the level, and the intervals of the tested difference of each slice, of their mean (none), of all."""
+    def drawn(self, measure: str) -> tuple[list[Any], list[Interval], float]:
+        """Return differences and intervals of each slice, of their mean (no interval) and of all, and the level."""
         rows, whole = self.differences[measure], self.whole[measure]
-        return whole.test.confidence_level, [*(row.tested_interval for row in rows), NOTHING, whole.tested_interval]
+        ends = [*(row.tested_interval for row in rows), NOTHING, whole.tested_interval]
+        return [*rows, macro_mean(rows), whole], ends, whole.test.confidence_level
 
     def panels(self) -> list[Panel]:
         """Return a table for each measure: a row for each slice, for their mean and for all queries."""
@@ -63,8 +59,8 @@ class SlicedComparison(Answer):
 
     def _panel(self, measure: str) -> Panel:
         slices, whole = self.differences[measure], self.whole[measure]
-        a, b = whole.names
-        level = f"{100 * whole.test.confidence_level:g} % interval"
+        (results, ends, share), (a, b) = self.drawn(measure), whole.names
+        level = f"{100 * share:g} % interval"
         of_both = [
             Column(key, [*(getattr(row, key) for row in slices), macro_mean([getattr(row, key) for row in slices]),
                          getattr(whole, key)], "fraction", title, "value", only="table")
@@ -74,8 +70,8 @@ class SlicedComparison(Answer):
             Column("slice", [*map(str, self.names), "mean of slices", "all"], title=measure),
             Column("queries", [*(row.n_pair for row in slices), whole.n_pair, whole.n_pair], "count"),
             *of_both,
-            Column("", [*slices, macro_mean(slices), whole], "fraction", f"{a} - {b}", "value"),
-            Column("", self.ends_of(measure)[1], "fraction", level, "interval"),
+            Column("", results, "fraction", f"{a} - {b}", "value"),
+            Column("", ends, "fraction", level, "interval"),
             Column("pvalue", [*self.pvalues[measure].values(), float("nan"), whole.pvalue], "probability", "p"),
         ], key="", by_name=False, part=("measure", measure))  # fmt: skip
 

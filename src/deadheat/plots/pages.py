@@ -325,11 +325,11 @@ def _compared(comparison: Comparison, digits: int) -> dict[str, Any]:
 def _sliced(slices: Slices | SlicedComparison, digits: int) -> dict[str, Any]:
     """Return the tables of slices, and a bar for each slice and for all in the first measure, on one axis."""
     name = next(iter(slices.whole))
-    results, intervals = [*slices.by_measure[name], slices.whole[name]], slices.ends_of(name)[1]
-    pairs = [*intervals[:-2], intervals[-1]]
-    drawn = placed([*map(str, slices.names), "all"], results, pairs, from_zero=isinstance(slices, SlicedComparison))
-    names = slices.whole[name].names if isinstance(slices, SlicedComparison) else ()
-    return {"name": name, "names": names, **drawn, **_tabular(slices, digits=digits)}
+    results, intervals, _ = slices.drawn(name)
+    names = [*map(str, slices.names), "mean of slices", "all"]
+    drawn = placed(names, results, intervals, from_zero=isinstance(slices, SlicedComparison))
+    systems = slices.whole[name].names if isinstance(slices, SlicedComparison) else ()
+    return {"name": name, "names": systems, **drawn, **_tabular(slices, digits=digits)}
 
 
 def _tabular(result: Answer, **options: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from deadheat.plots.pages import middle, per_query_name
 from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
-from deadheat.reports.slices import Slices, macro_mean
+from deadheat.reports.slices import Slices
 from deadheat.reports.statistics.intervals import Interval, defined
 from deadheat.reports.tables import count, headline, value
 from deadheat.support import checks
@@ -185,11 +185,10 @@ def slices(sliced: Slices | SlicedComparison, measure: str | None = None, *, ax:
         arguments.one(sliced, Slices, "sliced")
     known = [*sliced.whole]
     measure = known[0] if measure is None else checks.choice(measure, known, "measure")
-    whole, rows = sliced.whole[measure], sliced.by_measure[measure]
-    ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.4 * (len(rows) + 2))), grid="x")
-    level, ends = sliced.ends_of(measure)
+    whole, (rows, ends, level) = sliced.whole[measure], sliced.drawn(measure)
+    ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.4 * len(rows))), grid="x")
     around = "" if isinstance(whole, Difference) else _WITH_TIES
-    _draw_rows(ax, [*rows, macro_mean(rows), whole], ends, f"{100 * level:g} % interval", around)
+    _draw_rows(ax, rows, ends, f"{100 * level:g} % interval", around)
     if isinstance(whole, Difference):
         ax.axvline(0, color=style.GREY, linewidth=0.9)
         ax.set_xlabel(f"{measure}, {' − '.join(map(arguments.drawable, whole.names))} (points)")

@@ -78,15 +78,11 @@ class Slices(Answer):
             for measure, results in self.results.items()
         }
 
-    @property
-    def by_measure(self) -> Mapping[str, Sequence[Result]]:
-        """The results by measure, as those of a comparison have them."""
-        return self.results
-
-    def ends_of(self, measure: str) -> tuple[float, list[Interval]]:
-        """Return the level, and the intervals over ties and sampling of each slice, of their mean (none) and of all."""
-        whole = self.whole[measure].interval(**self._settings)
-        return whole.confidence_level, [*(each.outer for each in self.intervals[measure]), NOTHING, whole.outer]
+    def drawn(self, measure: str) -> tuple[list[Any], list[Interval], float]:
+        """Return values and intervals of each slice, of their mean (no interval) and of all, and the level."""
+        whole, rows = self.whole[measure].interval(**self._settings), self.results[measure]
+        ends = [*(each.outer for each in self.intervals[measure]), NOTHING, whole.outer]
+        return [*rows, self.macro[measure], self.whole[measure]], ends, whole.confidence_level
 
     def panels(self) -> list[Panel]:
         """Return one table: a row for each slice, for their mean and for all queries."""

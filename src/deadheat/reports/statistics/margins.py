@@ -32,6 +32,10 @@ class Drops(NamedTuple):
     sizes: Float64
     most: float = 1.0
 
+    def all_at(self, share: float) -> Drops:
+        """Return the drops where each query has a share of the largest: 1 if all lose everything, −1 if all gain."""
+        return self._replace(sums=share * self.most * self.sizes)
+
     @property
     def mean(self) -> float:
         return math.fsum(self.sums) / math.fsum(self.sizes)
@@ -108,13 +112,7 @@ def least_larger_pvalue(drops: Drops, margin: float, n_resamples: int) -> float:
     n = len(drops.sums)
     if margin == 0:
         return 2.0**-n if permutation.tries_every_swap(n, n_resamples) else 1 / (n_resamples + 1)
-    lost = drops._replace(sums=drops.most * drops.sizes)
-    return larger_pvalue(lost, margin, n_resamples=n_resamples, seed=0)
-
-
-def least_smaller_pvalue(drops: Drops, margin: float) -> float:
-    """Return the p-value of `smaller_pvalue` where every unit gains all, so that none of such units is smaller."""
-    return smaller_pvalue(drops._replace(sums=-drops.most * drops.sizes), margin)
+    return larger_pvalue(drops.all_at(1.0), margin, n_resamples=n_resamples, seed=0)
 
 
 def tango_statistic(lost: float, won: float, n: int, margin: float, correction: float = 0.0) -> float:
