@@ -1,4 +1,4 @@
-"""Four questions that a table of scores left open, on small data: the answer of plain numbers, and that of the tests.
+"""Five questions that a table of scores does not answer: the answers of plain numbers, and those of the tests.
 
 Input: a `Setting`. Output: a table with a row for each question.
 """

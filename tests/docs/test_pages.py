@@ -158,12 +158,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, rows in (("labels", slice(24)), ("query-labels", slice(8)), ("labels-1", slice(8, 12)),
                        ("labels-2", slice(12, 24))):  # fmt: skip
         np.save(f"{name}.npy", labels[rows])
-    for columns, names in {6: "embeddings gallery a ours new", 4: "b theirs", 3: "c baseline old"}.items():
+    for columns, names in {6: "embeddings gallery a ours", 4: "b theirs", 3: "c baseline"}.items():
         for name in names.split():
             np.savez(f"{name}.npz", embeddings=embeddings[:, :columns], labels=labels)
     for name in ("images", "texts"):  # codes with several labels
         np.savez(f"{name}.npz", embeddings=np.where(embeddings > 0, 1, -1), labels=several)
-    for name in ("train", "test"):  # with enough classes for groups of them
+    for name in ("train", "test", "old", "new"):  # with enough classes for groups of them, and for a gate
         np.savez(f"{name}.npz", embeddings=rng.normal(size=(80, 6)), labels=np.arange(80) % 20)
     np.savez("query.npz", embeddings=embeddings[:8] + 1, labels=labels[:8])
     np.savez("corpus.npz", embeddings=embeddings, ids=[f"d{i}" for i in range(24)])

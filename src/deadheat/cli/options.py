@@ -35,8 +35,8 @@ from deadheat.reports import export
 from deadheat.reports.answer import Answer
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.report import Report
-from deadheat.reports.tables import DIGITS, decimals
-from deadheat.support.lazy import lazy, require
+from deadheat.reports.tables import DIGITS, decimals, labelled
+from deadheat.support.lazy import json, lazy, require
 
 if TYPE_CHECKING:
     from deadheat.inputs import rows
@@ -401,8 +401,9 @@ def deliver(
     """
     shown = {key: options[key] for key in ("digits",) if key in options} | content
     further = dict(parts or {})
+    in_json = {name: part.to_dict() for name, part in further.items()}
     made: list[Callable[[], str]] = [
-        lambda: result.to_json(parts=further, **content),
+        lambda: json.dumps(labelled(result.to_dict(**content) | in_json), indent=2, allow_nan=False),
         lambda: "\n".join([result.to_markdown(**shown), *(part.to_markdown() for part in further.values())]),
         lambda: "\n".join([result.to_latex(**shown), *(part.to_latex() for part in further.values())]),
     ]

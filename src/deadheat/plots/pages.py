@@ -359,8 +359,8 @@ def bar(
 def differences(results: Sequence[Difference]) -> dict[str, Any]:
     """Place all differences A − B, with their intervals, on one axis that contains 0: its ticks in points, and bars."""
     drawn = placed([each.name for each in results], results, [each.tested_interval for each in results], from_zero=True)
-    for row, each in zip(drawn["bars"], results, strict=True):
-        row |= {"ahead": each.ahead, "but": _reservation(each)}
+    for row, result in zip(drawn["bars"], results, strict=True):
+        row |= {"ahead": result.ahead, "but": _reservation(result)}
     return drawn
 
 

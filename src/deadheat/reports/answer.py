@@ -363,16 +363,9 @@ class Answer(PlainFloats, ABC):
         about = {"units": units, "notes": list(map(str, notes)), "cautions": _cautions(notes)}
         return {"deadheat": program(), **self.facts(), **rows, **about}
 
-    def to_json(self, *, parts: Mapping[str, Answer] | None = None, **options: Any) -> str:
-        """Return `to_dict` as JSON text, with the version and the number of the schema; null where undefined.
-
-        `parts` are further results, by their keys in the JSON.
-        """
-        content = self.to_dict(**options) | {
-            name: {key: value for key, value in part.to_dict().items() if key != "deadheat"}
-            for name, part in (parts or {}).items()
-        }
-        return json.dumps(labelled(content), indent=2, allow_nan=False)
+    def to_json(self, **options: Any) -> str:
+        """Return `to_dict` as JSON text, with the version and the number of the schema; null where undefined."""
+        return json.dumps(labelled(self.to_dict(**options)), indent=2, allow_nan=False)
 
     def to_text(self, **options: Any) -> str:
         """Return the tables as plain text with the notes below, as `print` shows them."""
