@@ -170,12 +170,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez("samples.npz", embeddings=embeddings, labels=labels, sigma=embeddings[:, 1], blur=labels % 3)
     np.savetxt("confidence.txt", embeddings[:, 0])
     np.savetxt("samples.csv", np.column_stack([labels, embeddings]), "%g", ",", header="label,a,b,c,d,e,f", comments="")
-    run = "q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.7 x\nq1 Q0 d3 3 0.7 x\n"
+    lines = ("d1 1 0.9", "d2 2 0.7", "d3 3 0.7")
+    run = "".join(f"q{i} Q0 {line} x\n" for i in range(1, 13) for line in lines)
     texts = dict.fromkeys(("run.txt", "bm25.run", "dense.run", "rerank.run"), run) | {
         "pooled.csv": "score,label\n0.9,1\n0.5,1\n0.5,0\n0.1,0\n",
         "trials.txt": "1 a/1.wav a/2.wav 0.9\n1 a/1.wav a/3.wav 0.5\n0 a/1.wav b/1.wav 0.5\n",
         "predictions.json": '{"q1": {"d1": 0.9, "d2": 0.7, "d3": 0.6}}',
-        "qrels.txt": "q1 0 d3 1\nq1 0 d1 0\n",
+        "qrels.txt": "".join(f"q{i} 0 d3 1\nq{i} 0 d1 0\n" for i in range(1, 13)),
     }
     for name, text in texts.items():
         Path(name).write_text(text)

@@ -150,9 +150,8 @@ class Comparison(Answer):
         (0.5, -0.5)
         """
         if self._noun == "item":
-            raise InvalidValueError(
-                "column", "needs a value for each query: a slice of one pooled ranking is another one"
-            )
+            rule = "needs a value for each query: of pooled scores one can be ahead in every slice and behind in all"
+            raise InvalidValueError("column", rule)
         names, masks = slices_of(column, self.a.n_query, self.a._averaging.query_ids)
         whole = {row.name: row for row in self._shown()}
         parts = {name: [self._restricted(row, mask) for mask in masks] for name, row in whole.items()}
