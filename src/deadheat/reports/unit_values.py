@@ -71,7 +71,6 @@ class UnitValues:
     average = "query"
     rel = None
     remarks = ()
-    separate_gallery = False  # whole groups are the units where they are known
 
     def __getitem__(self, name: str) -> PerUnit:
         return PerUnit(self._values(self._own_name(name)))
@@ -91,6 +90,11 @@ class UnitValues:
     @cached_property
     def _averaging(self) -> Averaging:
         return Averaging("query", self.n_query, self.labels, self.labels is None)
+
+    @property
+    def separate_gallery(self) -> bool:
+        """False where groups are known, so that whole groups are the units."""
+        return self.labels is None
 
     @property
     def classes(self) -> Int64 | None:
