@@ -161,7 +161,7 @@ def test_a_gate_has_three_readings(hits: None) -> None:
         ("same",): 0, ("some",): 0, ("many",): 1, ("tied",): 1,
         ("some", "--gate", "drop"): 1, ("some", "--gate", "drop", "--margin", 7.5): 0,
         ("some", "--gate", "as_good", "--margin", 5): 1, ("some", "--gate", "as_good", "--margin", 25): 0,
-        ("many", "--margin", 5): 1, ("many", "--margin", 10): 0, ("many", "--confidence-level", 0.999): 0,
+        ("many", "--margin", 5): 1, ("many", "--margin", 10): 0, ("many", "--confidence-level", 0.999): 2,
         ("tied", "--by", "upper"): 0, ("tied", "--by", "expected"): 1, ("other",): 2,
         ("same", "--gate", "as_good", "--margin", 0): 1,
     }  # fmt: skip
@@ -180,6 +180,48 @@ def test_a_gate_says_why_on_standard_error(hits: None) -> None:
     ]
 
 
+def test_a_gate_is_in_every_text(hits: None) -> None:
+    status, lines = gate("many", "--margin", 1, "--json", "gate.json", "--markdown", "gate.md", "--latex", "gate.tex")
+    content = json.loads(Path("gate.json").read_text())["gate"]
+    assert (status, content["rule"], content["margin"], content["passed"]) == (1, "worse", 0.01, False)
+    assert (content["failed"], content["names"], content["by"]) == (["Hit@1"], ["old", "many"], "lower")
+    row = content["tests"]["Hit@1"]
+    assert (row["drop"], row["verdict"]) == (0.2, "fails")
+    assert f"p = {row['pvalue']:.4f}" in content["verdict"] == lines[0].removeprefix("deadheat: ")
+    assert f"{100 * row['detectable']:.2f} points of Hit@1" in lines[1]
+    assert all("many is significantly worse than old" in Path(name).read_text() for name in ("gate.md", "gate.tex"))
+
+
+def test_an_index_has_the_same_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve queries of 40 lose one of four neighbours; two that tie with the last one make up for each other."""
+    monkeypatch.chdir(tmp_path)
+    h5py, n = pytest.importorskip("h5py"), 40
+    ids = np.tile(np.arange(6), (n, 1))
+    files = {"truth": ids, "old": ids[:, :4], "same": ids[:, [0, 1, 2, 4]], "new": ids[:, :4].copy()}
+    files["new"][:12, 3] = 9
+    for name, rows in files.items():
+        with h5py.File(f"{name}.h5", "w") as file:
+            file["neighbors"] = rows
+            if name == "truth":
+                file["distances"] = np.tile([0.0, 1, 2, 3, 3, 4], (n, 1))
+    asked = ("index-recall", "truth.h5", "old.h5")
+    for new, options, status in (
+        ("same", (), 0), ("new", (), 1), ("new", ("--margin", "4"), 0), ("new", ("--gate", "drop"), 1),
+        ("new", ("--gate", "drop", "--margin", "7.5"), 0), ("same", ("--gate", "as_good", "--margin", "9"), 0),
+        ("new", ("--gate", "as_good", "--margin", "9"), 1), ("new", ("--confidence-level", "0.9999"), 2),
+    ):  # fmt: skip
+        result = run(*asked, f"{new}.h5", "-k", "4", "--fail-if-worse", *options)
+        assert result.exit_code == status, (new, options, result.stderr)
+    result = run(*asked, "new.h5", "-k", "4", "--fail-if-worse")
+    assert result.stdout.startswith("index  recall@4 (%)")
+    assert result.stderr.startswith(
+        "deadheat: new is significantly worse than old: recall@4 by 7.50 points (p = 0.0002"
+    )
+    for more in ((), ("new.h5", "same.h5")):
+        assert refused(*asked, *more, "--fail-if-worse").startswith("--fail-if-worse goes with two FOUND, the old one")
+    assert "99 % interval" in passed(*asked, "-k", "4", "--confidence-level", "0.99")
+
+
 def test_collapsed_systems_fail_the_gate_and_equal_ones_pass(folder: Path) -> None:
     with np.load("full.npz") as full:
         np.savez("zero.npz", embeddings=np.zeros_like(full["embeddings"]), labels=full["labels"])
@@ -194,6 +236,29 @@ def test_collapsed_systems_fail_the_gate_and_equal_ones_pass(folder: Path) -> No
         assert run("compare", "good.run", "constant.run", *of_runs, *rule).exit_code == 1
         assert run("compare", "constant.run", "good.run", *of_runs, *rule).exit_code == 0
     assert run("compare", "full.npz", "full.npz", "--name", "a", "--name", "b", *asked).exit_code == 0
+
+
+def test_slices_by_a_column_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The column is in FILE, and then no part of the embedding, in the file of the labels, or in one of its own."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows, labels, camera = rng.integers(0, 4, (2, 24, 3)), np.arange(24) % 6, np.arange(24) % 2
+    for name, values in zip("ab", rows, strict=True):
+        lines = (
+            ",".join(map(str, [*row, label, seen])) for row, label, seen in zip(values, labels, camera, strict=True)
+        )
+        Path(f"{name}.csv").write_text("x,y,z,label,camera\n" + "".join(f"{line}\n" for line in lines))
+        np.save(f"{name}.npy", values.astype("f"))
+    np.savez("labels.npz", labels=labels, camera=camera)
+    a, b = (dh.evaluate(values, labels, measures="mAP") for values in rows)
+    asked = ("-m", "mAP", "--slice-column", "camera")
+    of_labels = (*asked, "--labels", "labels.npz")
+    of_a, of_pair = f"{a.by_slice(camera)}\n", f"{dh.compare(a, b, names=('a', 'b')).by_slice(camera)}\n"
+    assert passed("evaluate", "a.csv", *asked) == passed("evaluate", "a.npy", *of_labels) == of_a
+    assert passed("evaluate", "a.npy", *of_labels, "--by-slice", "labels.npz", "--html", "page.html") == of_a
+    assert "Slices, drawn" in Path("page.html").read_text()
+    assert passed("compare", "a.csv", "b.csv", *asked) == passed("compare", "a.npy", "b.npy", *of_labels) == of_pair
+    assert "camera" in refused("evaluate", "a.npy", "-m", "mAP", "--labels", "labels.npz", "--slice-column", "camara")
 
 
 def test_slices_are_printed_in_place_of_the_table(hits: None, folder: Path) -> None:
@@ -216,7 +281,7 @@ def test_slices_are_printed_in_place_of_the_table(hits: None, folder: Path) -> N
     assert refused("run", "qrels", "many.run", "--by-slice", "types.txt") == (
         "types.txt, line 1: must be a query id and its one value"
     )
-    assert refused(*asked, "--std") == "--std goes with the table, which --by-slice replaces"
+    assert refused(*asked, "--std") == "--std goes with the table, which slices replace"
     two = ("run", "qrels", "old.run", "many.run", "--by-slice", "types.tsv")
     assert refused(*two) == "--by-slice goes with the table of one RUN; deadheat compare takes it for two"
 

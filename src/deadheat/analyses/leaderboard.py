@@ -20,7 +20,7 @@ from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.reports.runs import UNION, over_union
-from deadheat.reports.statistics.intervals import Intervals, about_few, counted
+from deadheat.reports.statistics.intervals import Interval, Intervals, about_few, counted
 from deadheat.reports.tables import has_ties, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
@@ -58,11 +58,11 @@ class Leaderboard(Board):
     >>> print(dh.leaderboard(reports))
     system      rank  ranks (95 %)                 mAP (%)   95 % interval
     a  float32     1             1                 62.29ᵇᶜ  [51.61, 72.59]
-    b  rounded     2             2  57.42 [56.63, 58.23]ᶜ   [47.15, 67.40]
+    b  rounded     2             2  57.42 [56.63, 58.23]ᶜ   [46.22, 66.80]
     c  half        3             3                 44.54    [33.87, 54.96]
     <BLANKLINE>
     Ranked and tested by the lower bounds of mAP; tests over 20 classes.
-    Per cent; expected [lower, upper] over all tie-breakings.
+    Per cent; expected [lower, upper] over all tie-breakings; the interval is of the lower bounds.
     Raised letters: significantly ahead of that system (p < 0.05, adjusted for 3 pairs by step-down max-T).
     Every pair of systems is separated.
     """
@@ -113,13 +113,18 @@ class Leaderboard(Board):
             )  # fmt: skip
         return self._intervals[key]
 
+    def _ends(self, name: str, measure: str | None = None) -> Interval:
+        """Return the interval of the value that ranks."""
+        ends: Interval = getattr(self.interval(name, measure), self.by)
+        return ends
+
     def _name(self, measure: str | None) -> str:
         return self.measures[0] if measure is None else next(iter(self.reports.values()))._own_name(measure)
 
     def panels(self) -> list[Panel]:
         """Return one table with a row for each system."""
         level = f"{100 * self.test.confidence_level:g} % interval"
-        ends = [self.interval(name).expected for name in self]
+        ends = [self._ends(name) for name in self]
         return [self._panel([Column("", ends, "fraction", level, "interval")])]
 
     def data(self, **options: Any) -> Panel:
@@ -133,7 +138,7 @@ class Leaderboard(Board):
             Column("worst_rank", [self.rank_intervals[name].worst for name, _ in rows], "rank"),
             Column("measure", [measure for _, measure in rows], "measure"),
             Column("", results, "fraction", shape="bounds"),
-            Column("", [self.interval(*row).expected for row in rows], "fraction", shape="interval"),
+            Column("", [self._ends(*row) for row in rows], "fraction", shape="interval"),
             Column("ahead_of", [", ".join(self.ahead_of(*row)) for row in rows]),
             Column("n_query", [result.n_query for result in results], "count"),
         ])  # fmt: skip
@@ -141,7 +146,9 @@ class Leaderboard(Board):
     def notes(self) -> list[str]:
         """Return notes on the ranking measure, the letters and marks, and caveats; `explain` has the rest."""
         tied = any(has_ties(report[name]) for report in self.reports.values() for name in self.measures)
-        values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
+        values = "no tie changes any value"
+        if tied:
+            values = f"expected [lower, upper] over all tie-breakings; the interval is of {BY[self.by]}"
         by = f"{BY[self.by]} of " if tied else ""
         return [
             f"Ranked and tested by {by}{self.measures[0]}; tests over {self._counted_units()}.",
@@ -173,7 +180,7 @@ class Leaderboard(Board):
         test = self.test
         return "\n".join([
             *self._explain_ranks(),
-            f"{100 * test.confidence_level:g} % interval: of the expected value, for the population that the units "
+            f"{100 * test.confidence_level:g} % interval: of {BY[self.by]}, for the population that the units "
             f"were drawn from; {test.method} bootstrap over {self._counted_units()}, {test.n_resamples} resamples. "
             "Intervals of two systems may overlap although they differ significantly, since they are of the same "
             "queries.",
@@ -197,7 +204,7 @@ class Leaderboard(Board):
         values = {
             measure: {
                 **{part: getattr(report[measure], part) for part in Triple._fields},
-                "interval": self.interval(name, measure).expected,
+                "interval": self._ends(name, measure),
                 "ahead_of": self.ahead_of(name, measure),
                 "n_query": report[measure].n_query,
             }

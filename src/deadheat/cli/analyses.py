@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from deadheat.analyses import collisions as collision_groups
 from deadheat.analyses import exploit as exploiting
+from deadheat.analyses.comparison import compare
 from deadheat.analyses.confidence.rejecting import confidence_report
 from deadheat.analyses.gaps import gap_of, split_of
 from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_of
@@ -419,18 +420,28 @@ def _opened_test(file: Path, options: dict[str, Any], settings: dict[str, Any]) 
         option("Ranking", "--tolerance", type=REAL, default=0.0, metavar="EPS",
             help="Tie what differs by no more; ann-benchmarks takes 1e-3, big-ann-benchmarks 1e-6."),
         option("Ranking", "--similarity", is_flag=True, help="Rank the largest first, such as inner products."),
+        shared.LEVEL,
     ],
+    systems.GATE,
     shared.TEXTS,
 )  # fmt: skip
-def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
+def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> int:
     """Measure how many of the true neighbours vector indexes returned, under any order of ties at the last place.
 
     TRUTH has the ids and distances of the nearest items of each query, and FOUND the ids that an index returned: .h5 or
     .hdf5 (ann-benchmarks' neighbors and distances), .ibin and .fbin (big-ann-benchmarks), its .bin, .ivecs and .fvecs
     (SIFT1M), .npy, .npz, .parquet, or .jsonl, a line for each query. Without distances, ids alone are compared.
+
+    With --fail-if-worse there are two FOUND, the old one first, and the exit status is 1 if the recall of the new one
+    is significantly worse, query by query, or by another rule of --gate.
     """
     if not files:
         raise click.UsageError("index-recall takes TRUTH and at least one FOUND")
+    if options["fail_if_worse"] and len(files) != 2:
+        raise click.UsageError(
+            f"--fail-if-worse goes with two FOUND, the old one and the new one, but got {len(files)}"
+        )
+    margin = systems.margin_of(options)
     names, true = systems.names_of(files, options["names"]), read_neighbors(truth)
     if options["distances"] is not None:
         true = Neighbors(true.ids, read_neighbors(options["distances"]).distances)
@@ -452,7 +463,13 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
             note(f"warning: {path} has {odd}, unlike {truth}: is {truth} the ground truth? It goes first")
     returned = dict(zip(names, (result[path].ids for path in files), strict=True))
     settings = {"tolerance": tolerance, "depth": options["depth"]}
-    deliver(index_recall_of_truth(returned, true.ids, true.distances, k, **settings), options)
+    recalls = index_recall_of_truth(returned, true.ids, true.distances, k, **settings)
+    decision = None
+    if options["fail_if_worse"]:
+        old, new = recalls.recalls.values()
+        compared = compare(old, new, names=names, confidence_level=options["confidence_level"])
+        decision = compared.gate(margin, options["gate"] or "worse")
+    return systems.deliver_decided(recalls, options, decision, confidence_level=options["confidence_level"])
 
 
 @click.command(

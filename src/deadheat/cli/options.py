@@ -35,8 +35,8 @@ from deadheat.reports import export
 from deadheat.reports.answer import Answer
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.report import Report
-from deadheat.reports.tables import DIGITS, decimals
-from deadheat.support.lazy import lazy, require
+from deadheat.reports.tables import DIGITS, decimals, labelled
+from deadheat.support.lazy import json, lazy, require
 
 if TYPE_CHECKING:
     from deadheat.inputs import rows
@@ -148,7 +148,13 @@ BY_SLICE = option(
     help="Print, in place of the table, the means for each value in this file, such as question types: a value a line "
     "in the order of the queries, or for TREC runs a query id and its value.",
 )  # fmt: skip
+SLICE_COLUMN = option(
+    "Statistics", "--slice-column", metavar="NAME",
+    help="Slice by this column or array: of --by-slice, or else of the file of the labels, or of FILE.",
+)  # fmt: skip
 SEED = option("Run", "--seed", type=files.SEED, default=0, metavar="N", help="Seed all random draws with N.")
+
+Sliced = TypeVar("Sliced", bound=Answer)
 
 
 def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
@@ -250,12 +256,18 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
         raise FileError(path, f": {title} {rule}") from None
 
 
-def slices(by_slice: Callable[[QueryLabels], Answer], path: Path | None, report: Report) -> Answer | None:
-    """Return the slices by the values in the file of `BY_SLICE`, of queries in order or, if they have ids, by these."""
-    if path is None:
+def slices(
+    by_slice: Callable[[QueryLabels], Sliced], options: dict[str, Any], file: Path, report: Report
+) -> Sliced | None:
+    """Return the slices by the values of `BY_SLICE` and `SLICE_COLUMN`, in order or, if queries have ids, by these."""
+    path, key = options["by_slice"], options.get("slice_column")
+    if path is None and key is None:
         return None
+    labels = options.get("labels")
+    path = path or (labels[0] if isinstance(labels, tuple) and labels else labels) or file
+    layout = FileLayout(labels_key=key, label_column=key, content="by_slice")
     by_id = report.profile.query_ids is not None
-    column = rows.pairs_in(path, "a query id and its one value") if by_id else open_labels(path, "by_slice")
+    column = rows.pairs_in(path, "a query id and its one value") if by_id else open_labels(path, "by_slice", layout)
     try:
         return by_slice(column)
     except InputError as error:
@@ -380,15 +392,22 @@ def asked(options: dict[str, Any]) -> list[Path | None]:
     return [options["json_out"], options["markdown"], options["latex"]]
 
 
-def deliver(result: Answer, options: dict[str, Any], **content: Any) -> None:
-    """Write the texts that are asked for, and then print one of them or the table; `content` selects their content."""
+def deliver(
+    result: Answer, options: dict[str, Any], *, parts: Mapping[str, Answer] | None = None, **content: Any
+) -> None:
+    """Write the texts that are asked for, and then print one of them or the table; `content` selects their content.
+
+    `parts` are further results: keys of the JSON, and below the tables of Markdown and LaTeX.
+    """
     shown = {key: options[key] for key in ("digits",) if key in options} | content
-    made = [(result.to_json, content), (result.to_markdown, shown), (result.to_latex, shown)]
-    texts = {
-        path: text(**settings).rstrip()
-        for (text, settings), path in zip(made, asked(options), strict=True)
-        if path is not None
-    }
+    further = dict(parts or {})
+    in_json = {name: part.to_dict() for name, part in further.items()}
+    made: list[Callable[[], str]] = [
+        lambda: json.dumps(labelled(result.to_dict(**content) | in_json), indent=2, allow_nan=False),
+        lambda: "\n".join([result.to_markdown(**shown), *(part.to_markdown() for part in further.values())]),
+        lambda: "\n".join([result.to_latex(**shown), *(part.to_latex() for part in further.values())]),
+    ]
+    texts = {path: text().rstrip() for text, path in zip(made, asked(options), strict=True) if path is not None}
     write_texts(texts, result.to_text(**shown))
 
 

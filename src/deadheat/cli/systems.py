@@ -20,7 +20,7 @@ from deadheat.analyses import comparison
 from deadheat.analyses import leaderboard as leaderboards
 from deadheat.analyses.board import Board
 from deadheat.analyses.difference import By, PairedTest
-from deadheat.analyses.gate import Rule
+from deadheat.analyses.gate import Gate, Rule
 from deadheat.analyses.public_board import PublicBoard, lower_bounds
 from deadheat.cli import isolation, suites
 from deadheat.cli import options as shared
@@ -101,13 +101,21 @@ TESTING = (
         help="Draw N resamples for an interval, and at most N permutations for a p-value."),
     option("Run", "--seed", type=INTEGER, default=0, metavar="N", help="Seed all draws with N."),
 )  # fmt: skip
+GATE = (
+    option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B does not pass, by --gate and --margin."),
+    option("Run", "--gate", type=click.Choice(get_args(Rule)), needs="fail_if_worse",
+        help="With --fail-if-worse, fail B if a measure is shown to fall by more than --margin (worse), falls by "
+        "more (drop, without a test), or is not shown to fall by less (as_good). Default: worse."),
+    option("Run", "--margin", type=REAL, needs="fail_if_worse", metavar="POINTS",
+        help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
+)  # fmt: skip
 EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of the table below it.")
 
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
 _JUDGING = ("rel", "max_docs", "complete", "repeats", "documents", "qrels_columns")
 _OF_EMBEDDINGS = (
     *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header", "columns", "drop"),
-    *("distance", "ties_of", "average", "device"),
+    *("distance", "ties_of", "average", "device", "slice_column"),
 )
 _OF_BOARD = {"names", "json_out", "markdown", "latex", "digits", "memory", "seconds"}  # not for the process of a FILE
 _OF_RUNS = {"qrels", "run_columns", "unjudged", "condensed", *_JUDGING}
@@ -122,18 +130,13 @@ _OF_RUNS = {"qrels", "run_columns", "unjudged", "condensed", *_JUDGING}
         option("Statistics", "--alternative", type=Choices(ALTERNATIVES), default="two-sided",
             help="Test whether A and B differ, A is better (greater), or A is worse (less).")
     ],
-    [shared.BY_SLICE],
+    [shared.BY_SLICE, shared.SLICE_COLUMN],
     shared.TEXTS,
     [
         EXPLAIN,
         shared.html("Write a report about A, compared with B."),
-        option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B does not pass, by --gate and --margin."),
-        option("Run", "--gate", type=click.Choice(get_args(Rule)), needs="fail_if_worse",
-            help="With --fail-if-worse, fail B if a measure is shown to fall by more than --margin (worse), falls by "
-            "more (drop, without a test), or is not shown to fall by less (as_good). Default: worse."),
-        option("Run", "--margin", type=REAL, needs="fail_if_worse", metavar="POINTS",
-            help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
     ],
+    GATE,
 )  # fmt: skip
 def compare(files: tuple[Path, ...], **options: Any) -> int:
     """Compare two systems on the same queries: how far apart they are, and whether chance or ties explain it.
@@ -146,21 +149,28 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
     if len(files) != 2:
         more = "; deadheat leaderboard takes more" if len(files) > 2 else ""
         raise click.UsageError(f"compare takes two files, but got {len(files)}{more}")
+    margin = margin_of(options)
+    left_out = [*filter(None, [options["slice_column"]])]
+    (a, of_a), (b, of_b) = _reports(files, {**options, "left_out": left_out}).items()
+    tested = {"by": options["by"], **settings(options)}
+    result = comparison.compare(of_a, of_b, names=(a, b), **tested)
+    sliced = shared.slices(result.by_slice, options, files[0], of_a)
+    decision = result.gate(margin, options["gate"] or "worse") if options["fail_if_worse"] else None
+    if options["html"] is not None:
+        about = shared.about_page(*files)
+        write_page(
+            options["html"],
+            html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, slices=sliced, **tested),
+        )
+    return deliver_decided(sliced or result, options, decision, result)
+
+
+def margin_of(options: dict[str, Any]) -> float:
+    """Return --margin as a fraction."""
     margin = float(options["margin"] or 0)
     if not 0 <= margin <= 100:
         raise click.UsageError(f"--margin must be points of per cent from 0 to 100, but is {margin:g}")
-    (a, of_a), (b, of_b) = _reports(files, options).items()
-    tested = {"by": options["by"], **settings(options)}
-    result = comparison.compare(of_a, of_b, names=(a, b), **tested)
-    sliced = shared.slices(result.by_slice, options["by_slice"], of_a)
-    decision = result.gate(margin / 100, options["gate"] or "worse") if options["fail_if_worse"] else None
-    if options["html"] is not None:
-        about = shared.about_page(*files)
-        write_page(options["html"], html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, **tested))
-    deliver_explained(sliced or result, options, result)
-    for sentence in decision.notes() if decision is not None else ():
-        note(sentence)
-    return 0 if decision is None or decision.passed else WORSE
+    return margin / 100
 
 
 _OF_TASKS = (
@@ -280,15 +290,17 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
                               by_id=options["by_id"], as_lines=options["trec_eval"], **_judging(options))  # fmt: skip
     report = next(iter(reports.values()))
     shared.write_queries(options["per_query"], report)
+    sliced = shared.slices(report.by_slice, options, runs[0], report)
     if options["html"] is not None:
         about, two = shared.about_page(*runs, qrels), {"names": tuple(reports)} if len(reports) > 1 else {}
-        page = html_report(*reports.values(), title=" and ".join(reports), about=about, **two)  # type: ignore[arg-type]
+        title = " and ".join(reports)
+        page = html_report(*reports.values(), title=title, about=about, slices=sliced, **two)  # type: ignore[arg-type]
         write_page(options["html"], page)
     if len(reports) > 1:
         board = leaderboards.leaderboard(reports, **settings(options))
         deliver_explained(board, options, board)
     else:
-        _print(report, options, names, runs[0], shared.slices(report.by_slice, options["by_slice"], report))
+        _print(report, options, names, runs[0], sliced)
 
 
 def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:
@@ -395,6 +407,19 @@ def deliver_explained(shown: Answer, options: dict[str, Any], result: comparison
     deliver(shown, options)
     if options["explain"]:
         say(f"\n{result.explain()}")
+
+
+def deliver_decided(
+    shown: Answer, options: dict[str, Any], decision: Gate | None, explained: comparison.Comparison | None = None,
+    **content: Any,
+) -> int:  # fmt: skip
+    """Write and print a table, with the decision of a gate in every text, and return the exit status."""
+    deliver(shown, options, parts={} if decision is None else {"gate": decision}, **content)
+    if explained is not None and options["explain"]:
+        say(f"\n{explained.explain()}")
+    for sentence in decision.notes() if decision is not None else ():
+        note(sentence)
+    return 0 if decision is None or decision.passed else WORSE
 
 
 def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
