@@ -262,7 +262,7 @@ def compare_formats(
     test: dict[str, Any] = {"resample": resample, "confidence_level": confidence_level, "n_resamples": n_resamples}
     test["seed"] = seed
     PairedTest(**test)  # before any work
-    task = rows_of(task, "formats", several=True)
+    task = rows_of(task, "formats", several=True, pairs=True)
     pair, options = task.pair, task.options
     distance_registry.named(options.distance, takes="numbers")
     asked = None if formats is None else formats_named(formats)

@@ -34,7 +34,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Exact
 from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import label_codes
-from deadheat.inputs.pair_rules import PairRules
+from deadheat.inputs.pair_rules import RuledMask
 from deadheat.inputs.samples import EmbeddingsLike, Pair
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
@@ -70,8 +70,12 @@ def _label_sets(work: Work) -> bool:
     return isinstance(work.labels, LabelSets)
 
 
+def _given_pairs(work: Work) -> bool:
+    return work.settings.relevant is not None
+
+
 def _by_rules(work: Work) -> bool:
-    return isinstance(work.settings.junk, PairRules) and work.settings.device is None
+    return isinstance(work.settings.junk, RuledMask) and work.settings.device is None
 
 
 def _small_group(work: Work) -> bool:
@@ -119,6 +123,10 @@ def _chunks(work: Work) -> TieProfile:
     return chunks.of_label_sets(work, count_judged)
 
 
+def _pairs(work: Work) -> TieProfile:
+    return chunks.of_pairs(work, count_judged)
+
+
 def _by_blocks(work: Work) -> TieProfile:
     counting = pass_over(work.distance, relevance_of(work), work.settings)
     return counting.run(_divide, work.settings.threads, work.settings.progress)
@@ -164,6 +172,12 @@ LOOPS = (
         Work, "portions", _in_portions, _portions,
         why="The workers of an executor count portions of a pass, or a checkpoint keeps them; their integers add up.",
         measured="two processes take at most 1.15 times as long as two threads (benchmarks.cluster)",
+    ),
+    Loop(
+        Work, "given pairs", _given_pairs, _pairs,
+        why="Relevant pairs of a matrix, lists or a radius are listed for some queries at a time, and so is what a rule "
+        "leaves out, which is ranked among them and then taken out: no mask is written.",
+        measured="MEASURED",
     ),
     Loop(
         Work, "parts by rules", _by_rules, lambda work: within.by_rules(work, _count),

@@ -20,6 +20,7 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.work import Work, taken
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import label_codes
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples
 from deadheat.support.arrays import Int64, offsets_of
@@ -80,14 +81,16 @@ def profile_groups(
 
 
 def by_rules(work: Work, count: Callable[[Work], TieProfile]) -> TieProfile:
-    """Count leave one out with junk by rules, of which a part is written at a time."""
-    settings, rows, n = work.settings, work.pair.query.embeddings, len(work.labels)
-    most = max(1, min(CELLS // n, -(-n // (2 * settings.threads))))
+    """Count with junk by rules, of which a part is written at a time."""
+    settings, (query, others), (n_query, n_gallery) = work.settings, work.pair[:2], work.settings.junk.shape
+    most = max(1, min(CELLS // n_gallery, -(-n_query // (2 * settings.threads))))
     queries, items = zip(*settings.junk.parts(most), strict=True)
-    classes = label_codes(work.labels)[0]
-    gallery = Gallery(rows, classes, items, np.arange(n))
+    several = isinstance(query.labels, LabelSets)
+    classes = (work.labels, (others or query).labels) if several else label_codes(work.labels, work.gallery_labels)
+    itself = np.arange(n_query) if others is None else settings.exclude
+    rows, gallery = query.embeddings, Gallery((others or query).embeddings, classes[1], items, itself)
     with Reporting(settings.progress, sum(map(operator.mul, map(len, queries), map(len, items)))) as report:
-        profile = profile_groups(rows, classes, queries, gallery, settings, report, count)
+        profile = profile_groups(rows, classes[0], queries, gallery, settings, report, count)
     return profile[np.argsort(np.concatenate(queries))]
 
 
