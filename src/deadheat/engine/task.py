@@ -85,13 +85,21 @@ class Task(Evaluable):
         another name of one of them, such as "fp16" or "half"): items tie if their similarities or distances are equal
         once rounded to this type; `deadheat.Rounded` says which of the two. A `deadheat.Tolerance`, for bounds alone:
         items tie within it.
+    relevant : (n_query, n_gallery) matrix, lists of rows, `deadheat.within`, or path, optional
+        The relevant gallery rows of each query, in place of labels: a matrix of bool or gains, dense or SciPy's sparse;
+        or for each query its rows, counted from 0, or a dictionary from rows to gains, in a list, in an array of
+        integers padded with -1, or in a dictionary by query. `deadheat.within` gives a radius or a time window. A
+        file has a matrix, or rows on a line for each query (``.txt``). A nested list of the shape of the matrix is one.
     junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
         Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
-    exclude : (n_query,) integers, or a pair of ids, optional
+    exclude : (n_query,) integers, a pair of ids, (n_query, 2) ranges, or `deadheat.within`, optional
         With a gallery that the queries are in: the row of it that each query is, counted from 0, and -1 for none; or
         ids of the queries and of the gallery, ``(query_ids, gallery_ids)``, where equal ids are one item. A query is
         not ranked against itself. Without it, queries with an equal row under their label are looked for, and a
-        `deadheat.errors.QueryInGalleryWarning` says how many there are.
+        `deadheat.errors.QueryInGalleryWarning` says how many there are. By a rule, also without a gallery, a query
+        leaves out more, such as the frames around it: an array of the first row and that after the last, clipped to
+        the gallery, ``within(10, times)``, or a sparse mask. The mask is not made as a whole, but with labels and a
+        checkpoint, a device or an executor.
     threads : int, optional
         Worker threads of every question. By default as many as this process may use, and one in each worker of an
         executor.
