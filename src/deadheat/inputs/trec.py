@@ -30,6 +30,7 @@ from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValu
 from deadheat.inputs import arrays, rows
 from deadheat.inputs.files import Path as Path
 from deadheat.inputs.files import unzipped
+from deadheat.inputs.row_columns import ColumnMap, RowColumns
 from deadheat.inputs.rows import Row
 from deadheat.inputs.rows import Table as Table
 from deadheat.support import checks
@@ -99,7 +100,7 @@ class LineForm:
         first = next((line for line in lines if line and not line[0].startswith(b"#")), [])
         if self is _RUN and len(first) == 12 and all(map(_NUMBER.fullmatch, first[2:])):
             got = "has twelve columns, as a table of BLAST (-outfmt 6)"
-            rule = "name its columns in a first line, query_id, doc_id and score among them"
+            rule = 'number its columns, as columns={"query": 0, "document": 1, "score": 11} (--column query=0 ...)'
             raise FileError(path, f" must be a run, but {got}: {rule}")
         return {(_RUN, 3): _RANKS, (_QRELS, 2): _PAIRS}.get((self, len(first)), self)
 
@@ -199,18 +200,21 @@ PLAIN = Chunks()
 
 def open_run(
     source: Path | Table, *, may_be_empty: bool = False, repeats: Repeats | None = None,
-    documents: Documents | None = None,
+    documents: Documents | None = None, columns: ColumnMap | None = None,
 ) -> Checked:  # fmt: skip
     """Read a run from a file or a table: Python numbers by query and document; an invalid run raises.
 
-    With `repeats` a document has the highest of its scores. `documents` has the document of each chunk.
+    With `repeats` a document has the highest of its scores. `documents` has the document of each chunk, and `columns`
+    the names or places of columns.
     """
-    return _open(source, _RUN, may_be_empty, Chunks.checked(repeats, documents))
+    return _open(source, _RUN, may_be_empty, Chunks.checked(repeats, documents), columns)
 
 
-def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
+def open_qrels(
+    source: Path | Table, *, may_be_empty: bool = False, columns: ColumnMap | None = None, title: str = "qrels_columns"
+) -> Checked:
     """Read qrels from a file or a table: gains by query and document, whole ones as integers; invalid qrels raise."""
-    return _open(source, _QRELS, may_be_empty)
+    return _open(source, _QRELS, may_be_empty, columns=columns, title=title)
 
 
 def open_lists(ranked: Any, relevant: Any, *, repeats: Repeats | None = None) -> tuple[Checked, Checked]:
@@ -248,17 +252,22 @@ def remarks_of(*tables: Checked) -> list[str]:
     return [*said, *(remark for table in tables for remark in getattr(table, "remarks", ()))]
 
 
-def _open(source: Path | Table, form: LineForm, may_be_empty: bool, chunks: Chunks = PLAIN) -> Checked:
+def _open(
+    source: Path | Table, form: LineForm, may_be_empty: bool, chunks: Chunks = PLAIN, columns: ColumnMap | None = None,
+    title: str = "columns",
+) -> Checked:  # fmt: skip
+    named = RowColumns.checked(form.argument, form.number_in, columns, title)
     if isinstance(source, Opened) and chunks.documents is None:
         table = source
     elif isinstance(source, (str, os.PathLike)):
         checks.path(source, form.argument)
-        result = rows.rows_in(source, form.argument, form.number_in)
+        result = rows.rows_in(source, named)
         table = (
             _read(source, form, chunks) if result is None else _collected(result[0], form, chunks, source, result[1])
         )
     else:
-        table = _collected(partial(rows.rows_of, source, form.argument), form, chunks, unit="row")
+        table = _collected(partial(rows.rows_of, source, named), form, chunks, unit="row")
+    table.remarks += tuple(remark for remark in named.remarks() if remark not in table.remarks)
     if not table and not may_be_empty:
         rule = "must hold at least one query, but is empty"
         if isinstance(source, (str, os.PathLike)):
@@ -345,7 +354,7 @@ def run_id(path: Path) -> str | None:
                     last = line
                     break
     fields = last.split()[len(_RUN.fields) - 1 :]
-    return _text(fields[0]) if fields and rows.rows_in(path, "run", float) is None else None
+    return _text(fields[0]) if fields and rows.rows_in(path, RowColumns("run")) is None else None
 
 
 def _read(path: Path, form: LineForm, chunks: Chunks = PLAIN) -> Opened:
