@@ -53,7 +53,9 @@ def of_run(tables: RunTables, sides: tuple[str, str] = ("the run", "the qrels"),
     """Return the remarks on the ids of a run and its qrels; mostly none."""
     lacking, own = documents(tables), own_queries(tables)
     remarks = [] if lacking is None else [lacking.sentence(*sides, advice)]
-    return remarks + ([" ".join(about_own(len(own), len(tables.scores)))] if own else [])
+    if own:
+        remarks.append(f'{about_own(len(own), len(tables.scores))[0]} exclude="itself" (--exclude-itself) leaves it out.')
+    return remarks
 
 
 def documents(tables: RunTables) -> Unmatched | None:
