@@ -77,7 +77,7 @@ JUDGING = (
     option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N",
         help="Count only the first N documents of each query."),
     *CHUNKS,
-    option("TREC run", "--ascending", is_flag=True, help="Take the lowest score of a run as the best, as of distances."),
+    option("TREC run", "--ascending", is_flag=True, help="Take the lowest score of a run as the best one."),
     option("TREC run", "--exclude-itself", is_flag=True,
         help="Leave the document with the id of the query out of its ranking."),
     option("TREC run", "-c/-C", "--complete/--incomplete", default=None,

@@ -175,9 +175,9 @@ LOOPS = (
     ),
     Loop(
         Work, "given pairs", _given_pairs, _pairs,
-        why="Relevant pairs of a matrix, lists or a radius are listed for some queries at a time, and so is what a rule "
-        "leaves out, which is ranked among them and then taken out: no mask is written.",
-        measured="MEASURED",
+        why="Relevant pairs of a matrix, lists or a radius are listed for some queries at a time. So is what a rule "
+        "leaves out: it is ranked among them and then taken out, and no mask is written.",
+        measured="300,000 rows of 32 numbers with a radius and a window left out: 202 MB above the rows",
     ),
     Loop(
         Work, "parts by rules", _by_rules, lambda work: within.by_rules(work, _count),

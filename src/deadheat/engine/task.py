@@ -26,7 +26,7 @@ from deadheat.inputs.conversion import card_of
 from deadheat.inputs.files import Orders, paths_given
 from deadheat.inputs.label_sets import LabelSets, numbered
 from deadheat.inputs.pair_rules import Rule, open_rules
-from deadheat.inputs.pair_rules import RuledMask
+from deadheat.inputs.relevance import Pairs
 from deadheat.inputs.samples import (
     EmbeddingsLike,
     LabelsLike,
@@ -185,9 +185,12 @@ class Task(Evaluable):
         fitted = options.fitted(pair)
         if n_in_gallery is None:
             n_in_gallery = queries_in_gallery(pair, fitted, remedy)
-        kept = {name: getattr(fitted, name) for name in ("relevant", "junk", "exclude")}  # which the caller cannot change
+        kept = {
+            name: getattr(fitted, name) for name in ("relevant", "junk", "exclude")
+        }  # which the caller cannot change
         vars(self).update(
-            _opened=opened, _pair=pair, _settings={**settings, **kept}, _states=_states_of(pair, fitted.junk) if watched else {},
+            _opened=opened, _pair=pair, _settings={**settings, **kept},
+            _states=_states_of(pair, fitted.junk) if watched else {},
             options=fitted, threads=options.threads, source=files, files=pair.files, n_in_gallery=n_in_gallery,
             labels=None if isinstance(query.labels, (LabelSets, Unlabelled)) else query.labels,
             tie_rule=fitted.rule.describe(fitted.distance),
@@ -253,7 +256,7 @@ class Task(Evaluable):
         self._require_unchanged()
         require_known(settings, "replace")
         every: TaskSettings = {**self._settings, **settings}
-        if "exclude" in settings and "junk" not in settings and isinstance(every.get("junk"), RuledMask):
+        if "exclude" in settings and "junk" not in settings and isinstance(every.get("junk"), Pairs):
             every["junk"] = None  # which was the rule of `exclude`
         known = None if {"junk", "exclude"} & settings.keys() else self.n_in_gallery
         task = Task.__new__(Task)
@@ -391,8 +394,9 @@ def _settled(pair: Pair, options: CountingOptions) -> Pair:
         for name in ("checkpoint", "executor", "relevance"):
             if getattr(options, name) is not None:
                 raise InvalidValueError(name, "must be left out where relevance is given pair by pair")
-        parts = [part and part._replace(labels=Unlabelled(len(part.labels))) for part in (query, gallery)]
-        return pair._replace(query=parts[0], gallery=parts[1])
+        query = query._replace(labels=Unlabelled(len(query.labels)))
+        gallery = gallery and gallery._replace(labels=Unlabelled(len(gallery.labels)))
+        return pair._replace(query=query, gallery=gallery)
     if isinstance(query.labels, Unlabelled):
         raise InvalidValueError("relevant", "must be given where there are no labels")
     if not isinstance(query.labels, LabelSets):

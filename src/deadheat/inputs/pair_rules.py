@@ -25,7 +25,7 @@ Numbers = tuple[Int64, list[Int64]]  # of rows: equal in every pair of a rule, a
 
 
 class RuledMask:
-    """A mask of junk, (n_query, n_gallery), that a rule says: `np.asarray` writes all of it, ``mask[np.ix_(...)]`` a part."""
+    """A mask of junk by a rule, (n_query, n_gallery): `np.asarray` writes all of it, ``mask[np.ix_(...)]`` a part."""
 
     ndim, dtype = 2, np.dtype(np.bool_)
     shape: tuple[int, int]

@@ -185,9 +185,8 @@ def within(radius: Any, positions: ArrayLike, gallery_positions: ArrayLike | Non
     Frames 0 to 3 on a line, taken at 0, 10, 20 and 90 metres; the frame before and after the query is left out:
 
     >>> from deadheat import Task
-    >>> task = Task(
-    ...     [[0], [1], [2], [9]], relevant=within(25, [0, 10, 20, 90]), exclude=within(1, range(4)), distance="euclidean"
-    ... )
+    >>> near, adjacent = within(25, [0, 10, 20, 90]), within(1, range(4))
+    >>> task = Task([[0], [1], [2], [9]], relevant=near, exclude=adjacent, distance="euclidean")
     >>> task.profile.n_relevant, task.profile.n_ranked
     (array([1, 0, 1, 0]), array([2, 1, 1, 2]))
     """
@@ -211,7 +210,9 @@ def _positions(given: Any, name: str) -> Array:
     listed = isinstance(given, (list, tuple)) and len(given) > 0 and hasattr(given[0], "isoformat")
     values = np.asarray(given, dtype="datetime64[us]") if listed else given
     kind = getattr(getattr(values, "dtype", None), "kind", None)
-    array = np.asarray(values) if kind in ("M", "m") else plain(list(given) if isinstance(given, range) else given, name)
+    array = (
+        np.asarray(values) if kind in ("M", "m") else plain(list(given) if isinstance(given, range) else given, name)
+    )
     if array.ndim not in (1, 2) or 0 in array.shape:
         raise InvalidValueError(name, f"must be one position for each row, (n,) or (n, d), but has shape {array.shape}")
     if array.dtype.kind in "Mm":
@@ -301,7 +302,7 @@ def _read(path: Any) -> Any:
 
 
 def _is_matrix(given: Any, shape: tuple[int, int]) -> bool:
-    """Return whether something is a matrix: an array, but for one of integers of another shape, or lists of its shape."""
+    """Return whether something is a matrix: lists of its shape, or an array, but for integers of another shape."""
     if not hasattr(given, "__len__"):
         raise InvalidTypeError("relevant", f"{_RULE}, but is {checks.shown(given)}")
     if isinstance(given, (list, tuple)):

@@ -35,7 +35,11 @@ def points(seed: int, n: int) -> Any:
 def grades_of(seed: int, shape: tuple[int, int], kind: str) -> Any:
     rng = np.random.default_rng(seed)
     marks = rng.random(shape) < 0.3
-    return {"bool": marks, "whole": marks * rng.integers(1, 4, shape), "real": marks * rng.choice([0.25, 1, 2.5], shape)}[kind]
+    return {
+        "bool": marks,
+        "whole": marks * rng.integers(1, 4, shape),
+        "real": marks * rng.choice([0.25, 1, 2.5], shape),
+    }[kind]
 
 
 def written_out(positions: Any, others: Any, radius: Any) -> Any:
@@ -165,7 +169,9 @@ def test_a_receipt_has_one_digest_for_a_rule_and_its_pairs() -> None:
 
 def test_a_query_in_the_gallery_is_noticed() -> None:
     rows = np.arange(12.0).reshape(6, 2) ** 2
-    with pytest.warns(dh.errors.QueryInGalleryWarning, match="6 of 6 queries are in the gallery themselves, as an equal row,"):
+    with pytest.warns(
+        dh.errors.QueryInGalleryWarning, match="6 of 6 queries are in the gallery themselves, as an equal row,"
+    ):
         dh.Task(rows, gallery=rows, relevant=dh.within(1, range(6), range(6)))
 
 
@@ -217,9 +223,9 @@ def test_a_rule_has_no_tolerance_and_other_questions_ask_for_labels() -> None:
     with pytest.raises(DeadheatError, match="ties must have tie groups where exclude is a rule"):
         task.profile  # noqa: B018
     plain = dh.Task(ROWS, relevant=dh.within(1, range(4)))
-    for question in (dh.collisions, dh.exploit, dh.audit, dh.label_entropy if hasattr(dh, "label_entropy") else dh.audit):
+    for question in (dh.collisions, dh.exploit, dh.audit, dh.grouped, dh.confidence.label_entropy):
         with pytest.raises(DeadheatError, match="labels must be given for"):
-            question(plain)
+            question(plain, **({"group_size": 2} if question is dh.grouped else {}))
     with pytest.raises(DeadheatError, match="relevant must be given where there are no labels"):
         plain.replace(relevant=None)
     assert dh.Task(ROWS, [1, 1, 2, 2]).replace(relevant=dh.within(1, range(4))).profile == plain.profile

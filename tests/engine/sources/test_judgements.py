@@ -55,6 +55,13 @@ def values_of(ranking: list[str], sets: list[Any]) -> dict[str, Fraction]:
     }
 
 
+def ties_with_others(row: dict[str, int], sets: list[Any]) -> bool:
+    best = [max((row[d] for d in each if d in row), default=None) for each in sets]
+    first = [{d for d in each if row.get(d) == s} for each, s in zip(sets, best, strict=True) if s is not None]
+    tied = [{d for d in row if row[d] == s} for s in best if s is not None]
+    return any(len(mine) > 1 and mine != every for mine, every in zip(first, tied, strict=True))
+
+
 def test_alternatives_are_found_where_the_first_is() -> None:
     rng, n_refused, n_counted, n_open = np.random.default_rng(0), 0, 0, 0
     for _ in range(400):
@@ -65,12 +72,12 @@ def test_alternatives_are_found_where_the_first_is() -> None:
         sets = [each for each in sets if each] or [{"elsewhere", "d0"}]
         judged = {"q": [next(iter(s)) if len(s) == 1 and rng.random() < 0.5 else s for s in sets]}
         run = {"q": row, "p": {"x": 1}}
-        try:
-            profile = dh.from_run(run, judged | {"p": ["x"]}).profile
-        except DeadheatError as error:
-            assert "must not tie alternatives of a judgement for their first place with other documents" in str(error)
+        if ties_with_others(row, sets):
+            with pytest.raises(DeadheatError, match="must not tie alternatives of a judgement for their first place"):
+                dh.from_run(run, judged | {"p": ["x"]})
             n_refused += 1
             continue
+        profile = dh.from_run(run, judged | {"p": ["x"]}).profile
         every = [values_of(ranking, sets) for ranking in orders(row)]
         for name in every[0]:
             value = per_query(profile, name)
@@ -86,7 +93,9 @@ def test_alternatives_are_found_where_the_first_is() -> None:
 
 
 def test_lists_have_alternatives_documents_and_nothing_found() -> None:
-    task = dh.from_lists([["m1", "m2", "m3"], None, [{"m4", "m5"}, "m6"]], [[{"m2", "m3"}, "m1"], ["m1"], [["m4", "m5"]]])
+    task = dh.from_lists(
+        [["m1", "m2", "m3"], None, [{"m4", "m5"}, "m6"]], [[{"m2", "m3"}, "m1"], ["m1"], [["m4", "m5"]]]
+    )
     assert task.profile == dh.TieProfile.from_groups(
         [[(0, 0, 1, 1), (1, 1, 1, 1)], [], [(0, 0, 1, 1)]], [3, 0, 3], [2, 1, 1]
     )
@@ -137,7 +146,7 @@ def test_distances_in_a_run(tmp_path: Path) -> None:
         (lambda: dh.from_run(RUN, QRELS, exclude="self"), 'exclude must be "itself", or documents by query'),
         (lambda: dh.from_run(RUN, QRELS, exclude={"q": "a"}), "exclude must be lists of document ids"),
         (lambda: dh.from_run(RUN, QRELS, order="up"), "order must be one of"),
-        (lambda: dh.from_run(RUN, {"q": [{"a", "b"}, {"b", "c"}]}), "no document in two of a query, but query 'q' has 'b'"),
+        (lambda: dh.from_run(RUN, {"q": [{"a", "b"}, {"b", "c"}]}), "no document in two of a query"),
         (lambda: dh.from_run(RUN, {"q": [{"a", "b"}, "b"]}), "must list document 'b' once"),
         (lambda: dh.from_run(RUN, {"q": [set(), "b"]}), "query 'q' has one without any"),
         (lambda: dh.from_run(RUN, {"q": [{"b", "c"}]}, ties="float16"), "must not tie alternatives of a judgement"),

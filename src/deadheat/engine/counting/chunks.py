@@ -24,7 +24,6 @@ from deadheat.engine.profiles.gains import leveled, with_grades, without_pairs
 from deadheat.engine.profiles.packed import PackedGroups
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
-from deadheat.inputs.pair_rules import RuledMask
 from deadheat.inputs.relevance import Pairs
 from deadheat.support.arrays import Int64, pieces
 from deadheat.support.progress import Reporting
@@ -59,7 +58,7 @@ def of_label_sets(work: Work, count: Callable[[Distance, Judged, CountingOptions
 def of_pairs(work: Work, count: Callable[[Distance, Judged, CountingOptions], TieProfile]) -> TieProfile:
     """Count the queries of a task whose relevant pairs are given, chunk by chunk."""
     settings, relevant = replace(work.settings, progress=False), work.settings.relevant
-    n_query, rule = relevant.shape[0], settings.junk if isinstance(settings.junk, RuledMask) else None
+    n_query, rule = relevant.shape[0], settings.junk if isinstance(settings.junk, Pairs) else None
     settings = replace(settings, junk=None if rule is not None else settings.junk)
     candidates = settings.candidates(*relevant.shape, leave_one_out=work.pair.gallery is None)._replace(symmetric=False)
     grade, gains = _grades_of_pairs(relevant, rule, candidates)
@@ -75,7 +74,7 @@ def of_pairs(work: Work, count: Callable[[Distance, Judged, CountingOptions], Ti
             level = np.searchsorted(grades, grade[place])
         n_relevant = np.zeros((n_query, len(grades)), dtype=np.int64)
         np.add.at(n_relevant, (query, level), 1)
-        asked = n_relevant.any(axis=1)[out[0]]  # all others have no groups
+        asked = (n_relevant.sum(axis=1) > 0)[out[0]]  # all others have no groups
         rows, items = (np.concatenate(each) for each in ((query, out[0][asked]), (item, out[1][asked])))
         profile = count(work.distance, Judged.of(rows, items, candidates), settings)
         if n_out or grade is not None:

@@ -119,7 +119,11 @@ class CountingOptions:
         What `exclude` leaves out by a rule becomes the mask, of which a part is written at a time.
         """
         n_query, n_gallery = len(pair.query.labels), len((pair.gallery or pair.query).labels)
-        junk, separate, exclude = arrays.junk_mask(self.junk, n_query, n_gallery), pair.gallery is not None, self.exclude
+        junk, separate, exclude = (
+            arrays.junk_mask(self.junk, n_query, n_gallery),
+            pair.gallery is not None,
+            self.exclude,
+        )
         relevant = None if self.relevant is None else open_relevant(self.relevant, n_query, n_gallery, separate)
         by_rule = None if exclude is None else open_excluded(exclude, n_query, n_gallery, separate)
         if by_rule is not None:

@@ -64,7 +64,7 @@ class PackedGroups(NamedTuple):
         begins = offsets_of(np.array([part.starts[-1] for part in parts]))
         starts = [part.starts[:-1] + begin for part, begin in zip(parts, begins[:-1], strict=True)]
         columns = (np.concatenate(column) for column in zip(*(part[1:6] for part in parts), strict=True))
-        return cls(np.append(np.concatenate(starts), begins[-1]), *columns, file=-1)
+        return cls._make([np.append(np.concatenate(starts), begins[-1]), *columns, -1])
 
     def pack(self, queries: Int64, n_group: Int64, closer: Int64, tied: Int64, tied_relevant: Int64) -> None:
         """Set the groups of some queries, given one after another."""

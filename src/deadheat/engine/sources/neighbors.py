@@ -29,12 +29,12 @@ from deadheat.engine.sources import unmatched
 from deadheat.engine.sources.counted import CountedTask, SourceCounts
 from deadheat.engine.sources.keyed import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import arrays, codes, conversion, item_ids, source
+from deadheat.inputs import codes, conversion, item_ids, source
 from deadheat.inputs.label_sets import LabelSets, as_sets
 from deadheat.inputs.relevance import listed_ids
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_labels, open_pair, open_rows
 from deadheat.support import checks
-from deadheat.support.arrays import Array, Float64, Int64, offsets_of
+from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.floats import plain_floats
 
 _LOWEST = np.iinfo(np.int64).max  # above every key, so that a row without any has no last score

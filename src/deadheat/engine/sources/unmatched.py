@@ -54,7 +54,9 @@ def of_run(tables: RunTables, sides: tuple[str, str] = ("the run", "the qrels"),
     lacking, own = documents(tables), own_queries(tables)
     remarks = [] if lacking is None else [lacking.sentence(*sides, advice)]
     if own:
-        remarks.append(f'{about_own(len(own), len(tables.scores))[0]} exclude="itself" (--exclude-itself) leaves it out.')
+        remarks.append(
+            f'{about_own(len(own), len(tables.scores))[0]} exclude="itself" (--exclude-itself) leaves it out.'
+        )
     return remarks
 
 

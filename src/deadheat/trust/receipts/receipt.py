@@ -167,7 +167,7 @@ def _rows_of_mask(mask: Any) -> Iterator[NDArray[Any]]:
         yield from np.atleast_2d(mask)
         return
     columns = np.arange(mask.shape[1])
-    yield from (mask[np.ix_([query], columns)] for query in range(mask.shape[0]))
+    yield from (mask[np.ix_(np.array([query]), columns)] for query in range(mask.shape[0]))
 
 
 def _pairs_by_query(relevant: Pairs) -> Iterator[bytes]:
