@@ -510,8 +510,8 @@ def test_files_of_texmex_and_of_lines(files: None) -> None:
         Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
     more = ("-k", 5, "--tolerance", "1e-6")
     for truth in (("truth.ivecs", "--distances", "far.fvecs"), ("both.npz",), ("pairs.jsonl",), ("objects.jsonl",)):
-        for found in ("any.ivecs", "any.npz", "any.jsonl"):
-            assert passed("index-recall", *truth, found, *more) == f"{result}\n"
+        for file in ("any.ivecs", "any.npz", "any.jsonl"):
+            assert passed("index-recall", *truth, file, *more) == f"{result}\n"
     deeper = dh.index_recall_of_truth({"any": returned}, IDS, near, 1, depth=3)
     assert passed("index-recall", "both.npz", "any.npz", "-k", 1, "--depth", 3) == f"{deeper}\n"
 

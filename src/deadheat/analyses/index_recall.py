@@ -561,7 +561,7 @@ def index_recall_of_truth(
     order : {"ascending", "descending"}
         "descending" for similarities, of which the largest comes first.
     depth : int, optional
-        The number of returned items of each query that count, as in `deadheat.index_recall`.
+        The number of returned items of each query that count, R of k-recall@R, at least k; by default k.
 
     Notes
     -----

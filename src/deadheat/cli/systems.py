@@ -66,7 +66,7 @@ CHUNKS = (
         help="Take the document of each chunk in a run from here: two columns."),
     option("TREC run", "--column", "run_columns", multiple=True, type=COLUMN, callback=as_dict, metavar="ROLE=NAME",
         help="Take query, document or score of a run from this column: a name, or a place from 0; separator=X splits "
-        "lists in a column."),
+        "lists in a column, and order=ascending is for distances."),
     option("TREC run", "--qrels-column", "qrels_columns", multiple=True, type=COLUMN, callback=as_dict,
         metavar="ROLE=NAME", help="The same of the qrels: query, document, relevance, separator."),
 )  # fmt: skip

@@ -51,6 +51,7 @@ def read_neighbors(path: Path) -> Neighbors:
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
         raise InvalidValueError("neighbors", f"must be a file that ends in one of {', '.join(_ENDINGS)}, but is {path}")
+    result: dict[str, Any]
     if ending in (*_VECTORS, ".bin"):
         types = ("<i4", "<f4") if ending == ".bin" else (None,)
         arrays = [np.array(array) for array in vectors.mapped(path, types)]

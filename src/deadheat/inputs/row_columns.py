@@ -67,6 +67,7 @@ class RowColumns:
     argument: str  # "run", "qrels" or "ranked_ids"
     asked: Asked = (None, None, None)
     separator: str | None = None
+    ascending: bool = False  # whether the lowest score is the best
     parse: Callable[[str], Any] = float  # a number of text, or the text itself
     title: str = "columns"  # of the map
     ranking: set[str] = field(default_factory=set)  # by what documents are ranked, as far as they were read
@@ -78,21 +79,23 @@ class RowColumns:
             return cls(argument, parse=parse)
         number = NAMES[argument][0]
         roles = ("query", "document", number)
+        settings = ("separator", "order") if argument == "run" else ("separator",)
         if not isinstance(given, Mapping) or not given:
-            rule = f'must be a dictionary such as {{"query": "id", "document": "predictions"}} of {", ".join(roles)} '
-            raise InvalidTypeError(title, f"{rule}and separator, but is {checks.shown(given)}")
+            rule = f'must be a dictionary such as {{"query": "id", "document": "predictions"}} of {", ".join(roles)}'
+            raise InvalidTypeError(title, f"{rule}, {', '.join(settings)}, but is {checks.shown(given)}")
         for role, column in given.items():
-            checks.choice(role, (*roles, "separator"), title)
+            checks.choice(role, (*roles, *settings), title)
             is_place = isinstance(column, (int, np.integer)) and not isinstance(column, bool) and column >= 0
-            if not (isinstance(column, str) and column) and not (is_place and role != "separator"):
-                kind = "a text" if role == "separator" else "the name of a column, or its place from 0"
+            if not (isinstance(column, str) and column) and not (is_place and role in roles):
+                kind = "the name of a column, or its place from 0" if role in roles else "a text"
                 raise InvalidTypeError(title, f"must have {kind} as {role}, but has {checks.shown(column)}")
+        checks.choice(given.get("order", "descending"), ("descending", "ascending"), "order")
         asked: Any = tuple(given.get(role) for role in roles)
         kinds = {isinstance(column, str) for column in asked if column is not None}
         if len(kinds) > 1 or (kinds == {False} and None in asked[:2]):
             rule = "must have names alone, or places alone, of query and document too"
             raise InvalidTypeError(title, f"{rule}, but has {checks.shown(dict(given))}")
-        return cls(argument, asked, given.get("separator"), parse, title)
+        return cls(argument, asked, given.get("separator"), given.get("order") == "ascending", parse, title)
 
     @property
     def kind(self) -> str:
@@ -152,6 +155,14 @@ class RowColumns:
     def remarks(self) -> tuple[str, ...]:
         return (IN_ORDER,) if "order" in self.ranking else ()
 
+    def number(self, value: Any, name: str | None) -> Any:
+        """Return a number as it counts: 1 where qrels have none, and minus a rank, or what ascends."""
+        if name is None:
+            return 1
+        value = value.item() if isinstance(value, np.generic) else value
+        negated = self.ascending != (plain(name) == "rank")
+        return -value if negated and isinstance(value, (int, float)) else value
+
     def cells(self, item: Any, value: Any) -> tuple[Any, Any]:
         """Return the documents and numbers of a row, split by the separator; a blank stands for any number of them."""
         if self.separator is None:
@@ -163,14 +174,6 @@ class RowColumns:
             return [] if cell is None or cell != cell else cell  # NaN, of pandas
         parts = cell.split(None if self.separator == " " else self.separator)
         return [part.strip() for part in parts if part.strip()]
-
-
-def number(value: Any, name: str | None) -> Any:
-    """Return a number as it counts: 1 where qrels have none, and minus a rank."""
-    if name is None:
-        return 1
-    value = value.item() if isinstance(value, np.generic) else value
-    return -value if plain(name) == "rank" and isinstance(value, (int, float)) else value
 
 
 def require_lengths(items: list[Any], values: list[Any], argument: str) -> None:

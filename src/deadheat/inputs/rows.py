@@ -20,7 +20,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path as FilePath
@@ -34,7 +34,7 @@ from deadheat.inputs.files import Path, unreadable, unzipped
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.tables import check_names
 from deadheat.inputs.predictions import distinct, not_scores, scores_in
-from deadheat.inputs.row_columns import HITS, RowColumns, number, plain, require_lengths
+from deadheat.inputs.row_columns import HITS, RowColumns, plain, require_lengths
 from deadheat.support import checks
 from deadheat.support.arguments import naming
 from deadheat.support.lazy import json
@@ -47,6 +47,8 @@ _NUMBER = re.compile(rb"[-+]?[0-9.]+([eE][-+]?[0-9]+)?|[-+]?(nan|inf|infinity)",
 _ADVICE = "; give the id of each hit, or from_run({query: {id: score}}, qrels) to rank by scores, which may tie"
 _DELIMITERS = ("\t", ",")
 _NO_HITS = (str, int, float, set, frozenset, list, tuple, np.ndarray, np.generic)  # but for named tuples
+_Parts: TypeAlias = tuple[list[Any], list[Any], str | None]
+_AS_THEY_ARE = ""  # the name of numbers that are neither ranks nor distances
 NO_DOCUMENT = object()  # the document of a query that has none
 
 
@@ -104,9 +106,10 @@ def _rows_of_mapping(source: Mapping[Any, Any], columns: RowColumns) -> Iterator
         if hits is None or hasattr(row, "column_names"):
             hint = f": give it alone, [{query!r:.50}]" if hasattr(row, "column_names") else ""
             got = f"has {type(row).__name__} for {query!r:.50}{hint}"
-            raise InvalidTypeError(
-                columns.argument, f"must hold a dictionary, or a list of hits, for each query, but {got}"
-            )
+            rule = f"must hold a dictionary, or a list of hits, for each query, but {got}"
+            raise InvalidTypeError(columns.argument, rule)
+        if len(hits) and (columns.asked[0] is not None or isinstance(hits, Mapping) or not _has_fields(hits[0])):
+            columns.reject()
         yield from _rows_of_hits(0, query, hits, columns)
 
 
@@ -127,20 +130,20 @@ def _entries(
     Where a run has no number, a list is a ranking.
     """
     name, lacks = names[2], names[2] is None and not columns.may_lack_number(tuple(held))
-    for place, query, item, value in rows:
+    for line, query, item, value in rows:
         if columns.separator is not None:
             item, value = columns.cells(item, value)
         if not _is_list(item):
             if lacks:
                 raise columns.lacking(held, path=path)
-            yield place, query, item, number(value, name)
+            yield line, query, item, columns.number(value, name)
         elif name is None:
-            yield from _rows_of_hits(place, query, item, columns)
+            yield from _rows_of_hits(line, query, item, columns)
         else:
             values = value if _is_list(value) else [value] * len(item) if columns.argument == "qrels" else [value]
             require_lengths(item, values, columns.argument)
-            pairs = zip(item, (number(each, name) for each in values), strict=True)
-            yield from ((place, query, *pair) for pair in pairs) if len(item) else [(place, query, NO_DOCUMENT, None)]
+            pairs = zip(item, (columns.number(each, name) for each in values), strict=True)
+            yield from ((line, query, *pair) for pair in pairs) if len(item) else [(line, query, NO_DOCUMENT, None)]
 
 
 def _is_list(cell: Any) -> bool:
@@ -157,6 +160,8 @@ def _hits_in(response: Any) -> Any:
     """
     while not _is_list(response):
         if isinstance(response, Mapping):
+            if {*map(type, response.values())} <= {int, float}:  # as mostly
+                return response
             nested = {name: each for name, each in response.items() if isinstance(each, Mapping) or _is_list(each)}
             if not nested:
                 return response
@@ -179,41 +184,36 @@ def _judgement(entry: Any) -> Any:
     return Alternatives(entry) if _is_judgement(entry) else entry
 
 
-def _rows_of_hits(place: int, query: Any, hits: Any, columns: RowColumns) -> Iterator[Row]:
+def _rows_of_hits(line: int, query: Any, hits: Any, columns: RowColumns) -> Iterator[Row]:
     """Yield the rows of one query: numbers by document, or a list of hits, whose order ranks where they have no score.
 
     A hit is an id, a pair of an id and a score, or anything with fields for both.
     """
     if isinstance(hits, Mapping):
-        columns.reject()
         columns.rank_by("score" if hits else None)
-        items, values, name = list(hits), hits.values(), "score"
+        parts: _Parts = list(hits), list(hits.values()), "score" if columns.ascending else _AS_THEY_ARE
     else:
-        items, values, name = _parts_of_hits(
-            query, hits.tolist() if isinstance(hits, np.ndarray) else list(hits), columns
-        )
-        columns.rank_by(name, listed=bool(items))
+        parts = _parts_of_hits(query, hits.tolist() if isinstance(hits, np.ndarray) else list(hits), columns)
+        columns.rank_by(parts[2], listed=bool(parts[0]))
+    items, values, name = parts
     if name is None:
         values = [-rank for rank in range(1, len(items) + 1)] if columns.kind == "run" else [1] * len(items)
-    rows = [(place, query, item, number(value, name or "score")) for item, value in zip(items, values, strict=True)]
-    yield from rows or [(place, query, NO_DOCUMENT, None)]
+    elif name != _AS_THEY_ARE:
+        values = [columns.number(value, name) for value in values]
+    rows = [(line, query, item, value) for item, value in zip(items, values, strict=True)]
+    yield from rows or [(line, query, NO_DOCUMENT, None)]
 
 
-def _parts_of_hits(query: Any, hits: list[Any], columns: RowColumns) -> tuple[list[Any], Any, str | None]:
+def _parts_of_hits(query: Any, hits: list[Any], columns: RowColumns) -> _Parts:
     """Return the ids and the numbers of hits, and the name of these; None for hits without any."""
-    if (
-        hits
-        and all(map(_is_pair, hits))
-        and any(isinstance(i, str) or isinstance(n, (float, np.floating)) for i, n in hits)
-    ):
-        columns.reject()
+    if hits and all(map(_is_pair, hits)) and any(isinstance(item, str) or _is_float(n) for item, n in hits):
         return [item for item, _ in hits], [value for _, value in hits], "score"
     if not hits or isinstance(hits[0], (str, int, np.integer)):
         return [item for item in hits if isinstance(item, str) or item != -1], [], None
     _, of_item, name = columns.found(held := _fields(hits[0]), in_hits=True)
     if of_item is None:
-        of = f" of {', '.join(map(str, held)) or 'nothing'}" if isinstance(hits[0], Mapping) else ""
-        got = f"has a {type(hits[0]).__name__}{of} for query {checks.shown(query)}"
+        fields = f" of {', '.join(map(str, held)) or 'nothing'}" if isinstance(hits[0], Mapping) else ""
+        got = f"has a {type(hits[0]).__name__}{fields} for query {checks.shown(query)}"
         raise InvalidTypeError(columns.argument, f"must have the id of a document in each hit, but {got}")
     return [_field(hit, of_item) for hit in hits], [_field(hit, name) for hit in hits], name
 
@@ -226,6 +226,10 @@ def _is_pair(hit: Any) -> bool:
 
 def _is_float(value: Any) -> bool:
     return isinstance(value, (float, np.floating))
+
+
+def _has_fields(hit: Any) -> bool:
+    return not isinstance(hit, _NO_HITS) or hasattr(hit, "_fields")
 
 
 def _fields(hit: Any) -> list[Any]:
@@ -338,10 +342,60 @@ def rows_in(path: Path, columns: RowColumns) -> tuple[Callable[[], Iterator[Row]
         known = None not in columns.found(names)[:2] or bool({*columns.named} & {*names})
         if known or (len(names) > 1 and _has_names(start)):
             return partial(_rows_of_cells, path, columns, delimiter), "line"
-    if columns.named or columns.separator:
+    if columns.named or columns.separator or columns.ascending:
         rule = f"has no names of columns in its first line: give their places from 0 ({columns.title})"
         raise FileError(path, f" {rule}")
     return None
+
+
+_MOST_PLAIN = 64  # columns of lines that one pattern describes
+_TEXT, _WHOLE = rb'[^"\\\x00-\x1f]', rb"0|-?[1-9][0-9]{0,14}"
+_REAL = rb"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_SCALAR = rb'(?:"%b*"|[-+0-9.eE]+|true|false|null)' % _TEXT
+_JSON_ID = rb'(?:"(?P<%b>(?:(?!\s)%b)+)"|(?P<%b_>%b))'
+_JSON = (  # of query, document and number
+    rb'(?!"#)' + _JSON_ID % (b"q", _TEXT, b"q", _WHOLE), _JSON_ID % (b"d", _TEXT, b"d", _WHOLE), b"(?P<n>%b)" % _REAL,
+)  # fmt: skip
+_CELLS = rb"(?P<q>(?!#)%b+)(?P<q_>)", rb"(?P<d>%b+)(?P<d_>)", rb"(?P<n>%b+)"
+
+
+def plain_lines(path: Path, columns: RowColumns) -> tuple[re.Pattern[bytes], bool] | None:
+    """Return the pattern of lines like the first, with groups q, d and n, and whether a header comes before them.
+
+    It fits only what is read the same as three fields between blanks: no quotes, escapes or blanks in ids. None where
+    no pattern suffices: of ranks, lists, and files of other kinds.
+    """
+    if columns.separator is not None or columns.ascending or columns.by_place:
+        return None
+    with unzipped(path) as file:
+        start = file.readline(1 << 16).rstrip(b"\r\n")
+    if start.startswith(b"{"):
+        with suppress(ValueError, RecursionError):
+            record = json.loads(start)
+            parts = _plain_parts(list(record), columns, _JSON)
+            fields = [b"%b[ ]*:[ ]*%b" % (re.escape(json.dumps(k).encode()), parts.get(k, _SCALAR)) for k in record]
+            return (_lines_of(rb"\{[ ]*" + rb"[ ]*,[ ]*".join(fields) + rb"[ ]*\}"), False) if parts else None
+        return None
+    for delimiter in map(str.encode, _DELIMITERS):
+        held = start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace").split(delimiter.decode())
+        cells = tuple(part % (rb'[^"\s%b]' % delimiter) for part in _CELLS)
+        parts = _plain_parts(held, columns, cells)
+        if parts:
+            other = rb'[^"\r\n%b]*' % delimiter
+            return _lines_of(delimiter.join(parts.get(name, other) for name in held)), True
+    return None
+
+
+def _plain_parts(held: list[str], columns: RowColumns, parts: tuple[bytes, ...]) -> dict[str, bytes]:
+    """Return the patterns of the three columns by their names; none if they are not all there, or rank."""
+    names = columns.found(held)
+    if None in names or plain(names[2]) == "rank" or len({*held}) < len(held) or len(held) > _MOST_PLAIN:
+        return {}
+    return dict(zip(names, parts, strict=True))
+
+
+def _lines_of(line: bytes) -> re.Pattern[bytes]:
+    return re.compile(b"^" + line + rb"\r?$", re.MULTILINE)
 
 
 def _has_names(line: bytes) -> bool:

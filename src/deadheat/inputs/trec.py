@@ -216,6 +216,8 @@ def open_run(
     With `repeats` a document has the best of its scores. `documents` has the document of each chunk, and `columns`
     the names or places of columns. Scores of which the lowest is the best come with the sign changed.
     """
+    if order != "descending" and isinstance(columns, Mapping) and "order" in columns:
+        raise InvalidValueError("order", "must be left out where columns has it, but is given twice")
     return _open(source, _RUN, may_be_empty, Chunks.checked(repeats, documents, order), columns)
 
 
@@ -282,7 +284,10 @@ def _open(
         checks.path(source, form.argument)
         result = rows.rows_in(source, named)
         table = (
-            _read(source, form, chunks) if result is None else _collected(result[0], form, chunks, source, result[1])
+            _read(source, form, chunks)
+            if result is None
+            else _read_plain_lines(source, form, chunks, named)
+            or _collected(result[0], form, chunks, source, result[1])
         )
     else:
         table = _collected(partial(rows.rows_of, source, named), form, chunks, unit="row")
@@ -414,6 +419,30 @@ def _read(path: Path, form: LineForm, chunks: Chunks = PLAIN) -> Opened:
             hint = "name the columns in the first line if these are scores"
             raise FileError(path, f": {rule}, but those of query {query!r} are others; {hint}")
     return table
+
+
+def _read_plain_lines(path: Path, form: LineForm, chunks: Chunks, columns: RowColumns) -> Opened | None:
+    """Read lines of JSON, or of a table with a header, as those of TREC; None if any of them needs the slow reader."""
+    pattern = None if chunks.documents is not None else rows.plain_lines(path, columns)
+    if pattern is None:
+        return None
+    table, as_trec = Opened(), rb"\g<q>\g<q_> 0 \g<d>\g<d_> " + (rb"1 \g<n> t" if form is _RUN else rb"\g<n>")
+    with unzipped(path) as file:
+        if pattern[1]:
+            file.readline()
+        for block in _blocks(file):
+            lines, n_line = pattern[0].subn(as_trec, block)
+            if n_line != block.count(b"\n") + (not block.endswith(b"\n")) or not _is_text(block, pattern[1]):
+                return None
+            if not form.add(lines, table, chunks.repeats is not None):
+                return None
+    return table
+
+
+def _is_text(block: bytes, any_bytes: bool) -> bool:
+    with suppress(UnicodeDecodeError):
+        return any_bytes or block.isascii() or bool(block.decode())
+    return False
 
 
 def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:

@@ -91,7 +91,7 @@ def from_run(
         The columns of the run, and of the qrels, that have no usual names: ``{"query": ..., "document": ...,
         "score": ...}``, with "relevance" in place of "score" for qrels. Each is a name, also that of a field of hits,
         or, in a file whose first line has no names, a place from 0. ``"separator"`` splits a cell with several
-        documents, best first, such as ``" "``.
+        documents, best first, such as ``" "``, and ``"order": "ascending"`` is for distances and e-values.
     labels : dict or (n_query,), optional
         The label of each query, such as its type, by its id, ``{query_id: label}``, or in the order of the qrels,
         for means over classes. The classes are then the independent units of `Report.interval` and

@@ -57,9 +57,9 @@ class ScoreLists(NamedTuple):
         ids = labels(groups, len(gains), "groups", "scores")
         codes = label_codes(ids)[0]
         _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
-        place = np.argsort(np.argsort(first))  # queries in the order in which they come
+        number = np.argsort(np.argsort(first))  # queries in the order in which they come
         names = tuple(str(ids[i]) for i in np.sort(first).tolist())
-        return cls.checked(flat, gains, None, names)._replace(query=place[codes], n_query=len(names))
+        return cls.checked(flat, gains, None, names)._replace(query=number[codes], n_query=len(names))
 
     @classmethod
     def of_table(cls, table: Any, columns: ColumnMap | None) -> ScoreLists:
