@@ -434,7 +434,7 @@ def _read_plain_lines(path: Path, form: LineForm, chunks: Chunks, columns: RowCo
             lines, n_line = pattern[0].subn(as_trec, block)
             if n_line != block.count(b"\n") + (not block.endswith(b"\n")) or not _is_text(block, pattern[1]):
                 return None
-            if not form.add(lines, table, chunks.repeats is not None):
+            if not form.add(lines, table, chunks.best):
                 return None
     return table
 

@@ -1,4 +1,4 @@
-"""Relevance given pair by pair, and pairs left out by a rule: the profile is that of exact scores and masks, written out."""
+"""Relevance given pair by pair, and pairs left out by a rule: the profile is that of exact scores and whole masks."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"relevant": np.zeros((4, 3))}, r"relevant must have the shape of queries and gallery, \(4, 4\)"),
     ({"relevant": [[4], [], [], []]}, "relevant must be rows of the gallery, 0 to 3"),
     ({"relevant": [["a"], [], [], []]}, "relevant must be rows of the gallery"),
-    ({"relevant": {"q": [1]}}, "relevant must have queries by their row, 0 to 3, but has 'q'; dh.from_judged takes ids"),
+    ({"relevant": {"q": [1]}}, "relevant must have queries by their row, 0 to 3, but has 'q'; dh.from_j"),
     ({"relevant": 3}, "relevant must be a matrix"),
     ({"relevant": np.eye(4), "labels": [1, 1, 2, 2]}, "labels must be left out where relevant says"),
     ({"relevant": np.eye(4), "relevance": "same"}, "relevance must be left out"),
