@@ -125,11 +125,11 @@ use junk
         raise InvalidValueError(name, rule + ("; to leave an item out, use junk" if column else ""))
 
 
-def relevance(values: Any, shape: tuple[int, ...], of: str = "scores") -> Any:
+def relevance(values: Any, shape: tuple[int, ...], matched: str = "scores") -> Any:
     """Check a relevance matrix: bool, or gains of 0 and more, as NumPy array or as SciPy sparse rows (CSR)."""
     matrix = entries = values if hasattr(values, "tocsr") else plain(values, "relevant")
     if matrix.shape != shape:
-        raise InvalidValueError("relevant", f"must have the shape of {of}, {shape}, but has shape {matrix.shape}")
+        raise InvalidValueError("relevant", f"must have the shape of {matched}, {shape}, but has shape {matrix.shape}")
     if matrix.dtype.kind not in "biuf" or matrix.dtype.itemsize > 8:
         raise InvalidTypeError("relevant", f"must be bool, or gains of at most 64 bits, but has dtype {matrix.dtype}")
     if hasattr(values, "tocsr"):

@@ -82,9 +82,9 @@ def test_alternatives_are_found_where_the_first_is() -> None:
         for name in every[0]:
             value = per_query(profile, name)
             column = [each[name] for each in every]
-            found = tuple(float(end[0]) for end in value[:3])
+            ends = tuple(float(end[0]) for end in value[:3])
             expected = (min(column), sum(column, Fraction(0)) / len(column), max(column))
-            assert found == pytest.approx(tuple(map(float, expected)), abs=1e-15), (row, sets, name)
+            assert ends == pytest.approx(tuple(map(float, expected)), abs=1e-15), (row, sets, name)
             n_open += min(column) < max(column)
         n_counted += 1
     assert n_counted > 200

@@ -67,11 +67,11 @@ def of_pairs(work: Work, count: Callable[[Distance, Judged, CountingOptions], Ti
         reason = "relevance is graded" if rule is None else "exclude is a rule"
         raise InvalidValueError("ties", f"must have tie groups where {reason}, but a tolerance has none")
 
-    def profile_of(queries: Int64, query: Int64, item: Int64, place: Int64, out: tuple[Int64, Int64]) -> TieProfile:
+    def profile_of(queries: Int64, query: Int64, item: Int64, entry: Int64, out: tuple[Int64, Int64]) -> TieProfile:
         """Return the profile of some queries with their pairs, of which those in `out` are not ranked."""
         n_out, level = len(out[0]), np.zeros(len(query), dtype=np.int64)
         if grade is not None:
-            level = np.searchsorted(grades, grade[place])
+            level = np.searchsorted(grades, grade[entry])
         n_relevant = np.zeros((n_query, len(grades)), dtype=np.int64)
         np.add.at(n_relevant, (query, level), 1)
         asked = (n_relevant.sum(axis=1) > 0)[out[0]]  # all others have no groups
@@ -112,8 +112,8 @@ def _grades_of_pairs(relevant: Pairs, rule: Pairs | None, candidates: Candidates
     if relevant.gains is None:
         return None, None
     grade, kept = np.zeros(len(relevant.gains), dtype=np.int64), np.zeros(len(relevant.gains), dtype=np.bool_)
-    for _, (_, _, place), _ in _chunks_of_pairs(relevant, rule, candidates):
-        kept[place] = True
+    for _, (_, _, entry), _ in _chunks_of_pairs(relevant, rule, candidates):
+        kept[entry] = True
     row = np.repeat(np.arange(relevant.shape[0]), relevant.most())
     grade[kept], gains = leveled(row[kept], relevant.gains[kept], relevant.shape[0])
     return (None, None) if gains is None and (grade[kept] == 1).all() else (grade, gains)
@@ -127,7 +127,7 @@ def _chunks_of_pairs(
     begin, pairs, out = 0, [], []
     for some in pieces(most, LISTED):
         queries = np.arange(some.start, some.stop)
-        query, item, place = relevant.of(queries)
+        query, item, entry = relevant.of(queries)
         query += some.start
         ranked = ~candidates.left_out(query, item)
         if rule is not None:
@@ -136,7 +136,7 @@ def _chunks_of_pairs(
             ranked &= ~np.isin(query * relevant.shape[1] + item, left_query * relevant.shape[1] + left[1])
             there = ~candidates.left_out(left_query, left[1])
             out.append(np.stack([left_query[there], left[1][there]]))
-        pairs.append(np.stack([query[ranked], item[ranked], place[ranked]]))
+        pairs.append(np.stack([query[ranked], item[ranked], entry[ranked]]))
         if sum(each.shape[1] for each in pairs + out) >= LISTED or some.stop == len(most):
             taken = np.concatenate(out, axis=1) if out else np.empty((2, 0), dtype=np.int64)
             yield np.arange(begin, some.stop), tuple(np.concatenate(pairs, axis=1)), tuple(taken)

@@ -81,8 +81,8 @@ def without_pairs(profile: TieProfile, query: Int64, group: Int64, out: Bool) ->
     group : (n_pair,) int64
         The group of each pair in that profile; undefined for a pair that was taken out.
     """
-    n_query, place = profile.n_query, profile.offsets[query] + group
-    n_out = np.bincount(place[out], minlength=profile.n_group)
+    n_query, number = profile.n_query, profile.offsets[query] + group
+    n_out = np.bincount(number[out], minlength=profile.n_group)
     before = np.cumsum(n_out) - n_out
     before -= np.append(before, 0)[profile.offsets[profile.query_of_group]]  # of the same query
     relevant = profile.tied_relevant - n_out
@@ -93,4 +93,4 @@ def without_pairs(profile: TieProfile, query: Int64, group: Int64, out: Bool) ->
         offsets, (profile.closer - before)[kept], (profile.closer_relevant - before)[kept],
         (profile.tied - n_out)[kept], relevant[kept], profile.n_ranked - ends, profile.n_relevant - ends, check=False,
     )  # fmt: skip
-    return result, (np.cumsum(kept) - 1)[place] - offsets[query]
+    return result, (np.cumsum(kept) - 1)[number] - offsets[query]

@@ -173,9 +173,9 @@ def _rows_of_mask(mask: Any) -> Iterator[NDArray[Any]]:
 def _pairs_by_query(relevant: Pairs) -> Iterator[bytes]:
     """Yield the relevant gallery rows of each query, ascending, with their gains."""
     for query in range(relevant.shape[0]):
-        _, item, place = relevant.of(np.array([query]))
+        _, item, entry = relevant.of(np.array([query]))
         order = np.argsort(item)
-        gains = np.ones(len(item)) if relevant.gains is None else relevant.gains[place[order]]
+        gains = np.ones(len(item)) if relevant.gains is None else relevant.gains[entry[order]]
         yield b"%d " % len(item) + item[order].astype("<i8").tobytes() + gains.astype("<f8").tobytes()
 
 
