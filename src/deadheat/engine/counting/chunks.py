@@ -1,7 +1,7 @@
 """Tie profiles of relevant pairs that are never listed for all queries at once: a counting pass for each chunk of them.
 
 Pairs are those of rows with several labels each, or are given, perhaps by a rule. They are counted as judgements are.
-What a rule leaves out is counted as if it were relevant, and then taken out of its tie groups.
+What a rule leaves out is counted with all other items, and then taken from the counts of each query.
 
     labels, or `Pairs` ──chunks of queries──> pairs (query, item, grade) ──a pass each──> profiles ──joined──> profile
 """
@@ -20,9 +20,10 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.counting.work import Work
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.profiles.gains import leveled, with_grades, without_pairs
+from deadheat.engine.profiles.gains import leveled, with_grades
 from deadheat.engine.profiles.packed import PackedGroups
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.relevance import Pairs
 from deadheat.support.arrays import Int64, pieces
@@ -67,30 +68,21 @@ def of_pairs(work: Work, count: Callable[[Distance, Judged, CountingOptions], Ti
         reason = "relevance is graded" if rule is None else "exclude is a rule"
         raise InvalidValueError("ties", f"must have tie groups where {reason}, but a tolerance has none")
 
-    def profile_of(queries: Int64, query: Int64, item: Int64, entry: Int64, out: tuple[Int64, Int64]) -> TieProfile:
-        """Return the profile of some queries with their pairs, of which those in `out` are not ranked."""
-        n_out, level = len(out[0]), np.zeros(len(query), dtype=np.int64)
+    def profile_of(queries: Int64, query: Int64, item: Int64, entry: Int64) -> TieProfile:
+        profile = count(work.distance, Judged.of(query, item, candidates), settings)
+        if rule is not None:
+            profile = _without(profile, work.distance, settings.rule, rule, candidates, queries, query, item)
         if grade is not None:
-            level = np.searchsorted(grades, grade[entry])
-        n_relevant = np.zeros((n_query, len(grades)), dtype=np.int64)
-        np.add.at(n_relevant, (query, level), 1)
-        asked = (n_relevant.sum(axis=1) > 0)[out[0]]  # all others have no groups
-        rows, items = (np.concatenate(each) for each in ((query, out[0][asked]), (item, out[1][asked])))
-        profile = count(work.distance, Judged.of(rows, items, candidates), settings)
-        if n_out or grade is not None:
-            group = pair_groups(work.distance, rows, items, settings.rule)
-        if n_out:
-            profile, group = without_pairs(profile, rows, group, np.arange(len(rows)) >= len(query))
-            n_ranked = profile.n_ranked - np.bincount(out[0][~asked], minlength=n_query)
-            profile = replace(profile, n_ranked=n_ranked, check=False)
-        if grade is not None:
-            profile = with_grades(profile, query, group[: len(query)], level, grades, n_relevant)
+            level, n_relevant = np.searchsorted(grades, grade[entry]), np.zeros((n_query, len(grades)), dtype=np.int64)
+            np.add.at(n_relevant, (query, level), 1)
+            group = pair_groups(work.distance, query, item, settings.rule)
+            profile = with_grades(profile, query, group, level, grades, n_relevant)
         return profile[queries]
 
     parts: list[Any] = []
     with Reporting(work.settings.progress, n_query) as report:
-        for queries, pairs, out in _chunks_of_pairs(relevant, rule, candidates):
-            profile = profile_of(queries, *pairs, out)
+        for queries, *pairs in _chunks_of_pairs(relevant, rule, candidates):
+            profile = profile_of(queries, *pairs)
             parts.append(profile if grade is not None else (_packed(profile, relevant.shape[1]), profile.n_ranked))
             report(len(queries))
     if grade is None:
@@ -112,35 +104,62 @@ def _grades_of_pairs(relevant: Pairs, rule: Pairs | None, candidates: Candidates
     if relevant.gains is None:
         return None, None
     grade, kept = np.zeros(len(relevant.gains), dtype=np.int64), np.zeros(len(relevant.gains), dtype=np.bool_)
-    for _, (_, _, entry), _ in _chunks_of_pairs(relevant, rule, candidates):
+    for *_, entry in _chunks_of_pairs(relevant, rule, candidates):
         kept[entry] = True
     row = np.repeat(np.arange(relevant.shape[0]), relevant.most())
     grade[kept], gains = leveled(row[kept], relevant.gains[kept], relevant.shape[0])
     return (None, None) if gains is None and (grade[kept] == 1).all() else (grade, gains)
 
 
-def _chunks_of_pairs(
-    relevant: Pairs, rule: Pairs | None, candidates: Candidates
-) -> Iterator[tuple[Int64, tuple[Int64, Int64, Int64], tuple[Int64, Int64]]]:
-    """Yield chunks of queries with their ranked relevant pairs, and the pairs that the rule takes out."""
-    most = relevant.most() + (0 if rule is None else rule.most())
-    begin, pairs, out = 0, [], []
+def _chunks_of_pairs(relevant: Pairs, rule: Pairs | None, candidates: Candidates) -> Iterator[tuple[Int64, ...]]:
+    """Yield chunks of queries, and their ranked relevant pairs: query, item, and position in the gains."""
+    most, n_item = relevant.most() + (0 if rule is None else rule.most()), relevant.shape[1]
+    begin, pairs = 0, []
     for some in pieces(most, LISTED):
         queries = np.arange(some.start, some.stop)
-        query, item, entry = relevant.of(queries)
-        query += some.start
-        ranked = ~candidates.left_out(query, item)
+        position, item, entry = relevant.of(queries)
+        ranked = ~candidates.left_out(queries[position], item)
         if rule is not None:
-            left = rule.of(queries)
-            left_query = left[0] + some.start
-            ranked &= ~np.isin(query * relevant.shape[1] + item, left_query * relevant.shape[1] + left[1])
-            there = ~candidates.left_out(left_query, left[1])
-            out.append(np.stack([left_query[there], left[1][there]]))
-        pairs.append(np.stack([query[ranked], item[ranked], entry[ranked]]))
-        if sum(each.shape[1] for each in pairs + out) >= LISTED or some.stop == len(most):
-            taken = np.concatenate(out, axis=1) if out else np.empty((2, 0), dtype=np.int64)
-            yield np.arange(begin, some.stop), tuple(np.concatenate(pairs, axis=1)), tuple(taken)
-            begin, pairs, out = some.stop, [], []
+            out = rule.of(queries)
+            ranked &= ~np.isin(position * n_item + item, out[0] * n_item + out[1])
+        pairs.append(np.stack([queries[position], item, entry])[:, ranked])
+        if sum(each.shape[1] for each in pairs) >= LISTED or some.stop == len(most):
+            yield np.arange(begin, some.stop), *np.concatenate(pairs, axis=1)
+            begin, pairs = some.stop, []
+
+
+def _without(
+    profile: TieProfile, distance: Distance, ties: Ties, rule: Pairs, candidates: Candidates, queries: Int64,
+    query: Int64, item: Int64,
+) -> TieProfile:  # fmt: skip
+    """Take what a rule leaves out from the counts of queries whose relevant pairs are given, by query.
+
+    These items are put in groups with the relevant ones, whose groups are those of the profile.
+    """
+    n_item, n_ranked, n_tied = rule.shape[1], profile.n_ranked.copy(), np.zeros(profile.n_group + 1, dtype=np.int64)
+    n_ahead = np.zeros_like(n_tied)  # between a group and the one before it
+    for some in pieces(rule.most()[queries], LISTED):
+        part = queries[some]
+        position, items, _ = rule.of(part)
+        ranked = ~candidates.left_out(part[position], items)
+        rows, items = part[position[ranked]], items[ranked]
+        n_ranked -= np.bincount(rows, minlength=profile.n_query)
+        rows, items = (each[profile.n_relevant[rows] > 0] for each in (rows, items))
+        mine = slice(*np.searchsorted(query, [part[0], part[-1] + 1]).tolist())
+        both = np.concatenate([query[mine], rows]), np.concatenate([item[mine], items])
+        keys = both[0] * n_item + pair_groups(distance, *both, ties)
+        groups, out = np.unique(keys[: len(keys) - len(rows)]), keys[len(keys) - len(rows) :]
+        nearest = np.searchsorted(groups, out)
+        of_query = np.append(groups, -1)[nearest] // n_item == rows  # else it is behind all relevant items
+        number, tied = (profile.offsets[part[0]] + nearest)[of_query], (np.append(groups, -1)[nearest] == out)[of_query]
+        n_tied += np.bincount(number[tied], minlength=len(n_tied))
+        n_ahead += np.bincount(number[~tied], minlength=len(n_tied))
+    total, first = np.append(0, np.cumsum(n_ahead + n_tied)), profile.offsets[profile.query_of_group]
+    before = (total[1:] - n_tied)[:-1] - total[first]
+    return TieProfile(
+        profile.offsets, profile.closer - before, profile.closer_relevant, profile.tied - n_tied[:-1],
+        profile.tied_relevant, n_ranked, profile.n_relevant, check=False,
+    )  # fmt: skip
 
 
 def _chunks(work: Work, counted: bool) -> Iterator[tuple[slice, Int64, Int64, Int64]]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.support.arrays import Bool, Float64, Int64, offsets_of
+from deadheat.support.arrays import Float64, Int64, offsets_of
 
 
 def leveled(query: Int64, gains: Any, n_query: int) -> tuple[Int64, Float64 | None]:
@@ -68,29 +68,3 @@ def with_grades(
     by_grade = np.zeros((profile.n_group, len(grades)), dtype=np.int64)
     np.add.at(by_grade, (profile.offsets[query] + group, level), 1)
     return replace(profile, grades=grades, tied_by_grade=by_grade, relevant_by_grade=n_relevant)
-
-
-def without_pairs(profile: TieProfile, query: Int64, group: Int64, out: Bool) -> tuple[TieProfile, Int64]:
-    """Take some of the relevant pairs of a profile out of the ranking.
-
-    Pairs are given by query and group, and `out` marks those that are taken out. Groups without a relevant item go.
-
-    Returns
-    -------
-    profile : TieProfile
-    group : (n_pair,) int64
-        The group of each pair in that profile; undefined for a pair that was taken out.
-    """
-    n_query, number = profile.n_query, profile.offsets[query] + group
-    n_out = np.bincount(number[out], minlength=profile.n_group)
-    before = np.cumsum(n_out) - n_out
-    before -= np.append(before, 0)[profile.offsets[profile.query_of_group]]  # of the same query
-    relevant = profile.tied_relevant - n_out
-    kept = relevant > 0
-    offsets = offsets_of(np.bincount(profile.query_of_group[kept], minlength=n_query))
-    ends = np.bincount(query[out], minlength=n_query)
-    result = TieProfile(
-        offsets, (profile.closer - before)[kept], (profile.closer_relevant - before)[kept],
-        (profile.tied - n_out)[kept], relevant[kept], profile.n_ranked - ends, profile.n_relevant - ends, check=False,
-    )  # fmt: skip
-    return result, (np.cumsum(kept) - 1)[number] - offsets[query]
