@@ -75,7 +75,8 @@ def _given_pairs(work: Work) -> bool:
 
 
 def _by_rules(work: Work) -> bool:
-    return isinstance(work.settings.junk, RuledMask) and work.settings.device is None
+    is_ruled = isinstance(work.settings.junk, RuledMask) and work.settings.device is None
+    return is_ruled and within.is_wide(work.settings)
 
 
 def _small_group(work: Work) -> bool:
@@ -174,15 +175,15 @@ LOOPS = (
         measured="two processes take at most 1.15 times as long as two threads (benchmarks.cluster)",
     ),
     Loop(
+        Work, "parts by rules", _by_rules, lambda work: within.by_rules(work, _count),
+        why="A mask of junk between all rows takes n² bytes. Each part of the queries has its own rows of it, in turn.",
+        measured="64 MiB a thread (`within.CELLS`), where the mask of 20,000 rows has 400 MB",
+    ),
+    Loop(
         Work, "given pairs", _given_pairs, _pairs,
         why="Relevant pairs of a matrix, lists or a radius are listed for some queries at a time. So is what a rule "
         "leaves out: it is placed among them and taken from the counts, and no mask is written.",
         measured="300,000 rows of 32 numbers with a radius and a window left out: 202 MB above the rows",
-    ),
-    Loop(
-        Work, "parts by rules", _by_rules, lambda work: within.by_rules(work, _count),
-        why="A mask of junk between all rows takes n² bytes. Each part of the queries has its own rows of it, in turn.",
-        measured="64 MiB a thread (`within.CELLS`), where the mask of 20,000 rows has 400 MB",
     ),
     Loop(
         Work, "small groups", _small_group, within.ranked_whole,

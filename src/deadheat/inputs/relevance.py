@@ -25,12 +25,13 @@ from deadheat.inputs.formats import registry
 from deadheat.inputs.pair_rules import RuledMask
 from deadheat.support import checks
 from deadheat.support.arguments import naming
-from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, runs_joined
+from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, runs_joined
 from deadheat.support.lazy import fractions
 
 Relevant = Any  # a matrix, lists of rows, a file, or what `within` returns
 
 _LARGEST = 1e100  # of a coordinate, so that squares do not overflow; 1 / _LARGEST is the smallest radius above 0
+_AT_ONCE = 1 << 18  # pairs that are written to a mask
 _RULE = "must be a matrix, (n_query, n_gallery), or rows of the gallery for each query"
 
 
@@ -50,8 +51,22 @@ class Pairs(RuledMask):
     def __getitem__(self, places: Any) -> Bool:
         rows, columns = (np.ravel(each) for each in places)
         mask = np.zeros((len(rows), self.shape[1]), dtype=np.bool_)
-        mask[self.of(rows)[:2]] = True
-        return mask[:, columns]
+        for some in pieces(self.most()[rows], _AT_ONCE):
+            mask[some][self.of(rows[some])[:2]] = True
+        return mask if np.array_equal(columns, np.arange(self.shape[1])) else mask[:, columns]
+
+
+class SomePairs(Pairs):
+    """The pairs of some queries."""
+
+    def __init__(self, pairs: Pairs, queries: Int64) -> None:
+        self.shape, self._pairs, self._queries = (len(queries), pairs.shape[1]), pairs, queries
+
+    def most(self) -> Int64:
+        return self._pairs.most()[self._queries]
+
+    def of(self, queries: Int64) -> tuple[Int64, Int64, Int64]:
+        return self._pairs.of(self._queries[queries])
 
 
 class ListedPairs(Pairs):

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.engine.counting import chunks
+from deadheat.engine.counting import chunks, within
 from deadheat.errors import DeadheatError
 
 SCORES = {
@@ -54,6 +54,8 @@ def written_out(positions: Any, others: Any, radius: Any) -> Any:
 def _chunk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param:
         monkeypatch.setattr(chunks, "LISTED", 30)
+        monkeypatch.setattr(within, "WIDE", 0)
+        monkeypatch.setattr(within, "CELLS", 200)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -218,12 +220,17 @@ def test_positions_that_are_refused(given: Any, said: str) -> None:
         dh.within(*given)
 
 
-def test_a_rule_has_no_tolerance_and_other_questions_ask_for_labels() -> None:
-    task = dh.Task(ROWS, relevant=dh.within(1, range(4)), exclude=dh.within(0, range(4)), ties=dh.Tolerance(0.1))
-    with pytest.raises(DeadheatError, match="ties must have tie groups where exclude is a rule"):
+def test_grades_have_no_tolerance_and_other_questions_ask_for_labels() -> None:
+    near = np.array([[0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]])
+    left_out, ties = dh.within(0, [0, 0, 1, 2]), dh.Tolerance(0.1)
+    mask = np.equal.outer([0, 0, 1, 2], [0, 0, 1, 2])
+    expected = dh.Task(ROWS, relevant=near, junk=mask, ties=ties).profile
+    assert dh.Task(ROWS, relevant=near, exclude=left_out, ties=ties).profile == expected
+    task = dh.Task(ROWS, relevant=near * 2, exclude=left_out, ties=ties)
+    with pytest.raises(DeadheatError, match="ties must have tie groups where relevance is graded"):
         task.profile  # noqa: B018
     plain = dh.Task(ROWS, relevant=dh.within(1, range(4)))
-    for question in (dh.collisions, dh.exploit, dh.audit, dh.grouped, dh.confidence.label_entropy):
+    for question in (dh.collisions, dh.exploit, dh.audit, dh.grouped):
         with pytest.raises(DeadheatError, match="labels must be given for"):
             question(plain, **({"group_size": 2} if question is dh.grouped else {}))
     with pytest.raises(DeadheatError, match="relevant must be given where there are no labels"):

@@ -64,9 +64,8 @@ def of_pairs(work: Work, count: Callable[[Distance, Judged, CountingOptions], Ti
     candidates = settings.candidates(*relevant.shape, leave_one_out=work.pair.gallery is None)._replace(symmetric=False)
     grade, gains = _grades_of_pairs(relevant, rule, candidates)
     grades = np.ones(1, dtype=np.int64) if grade is None else np.unique(grade[grade > 0])
-    if settings.rule.bounds_only and (grade is not None or rule is not None):
-        reason = "relevance is graded" if rule is None else "exclude is a rule"
-        raise InvalidValueError("ties", f"must have tie groups where {reason}, but a tolerance has none")
+    if settings.rule.bounds_only and grade is not None:
+        raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
 
     def profile_of(queries: Int64, query: Int64, item: Int64, entry: Int64) -> TieProfile:
         profile = count(work.distance, Judged.of(query, item, candidates), settings)
