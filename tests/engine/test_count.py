@@ -121,6 +121,7 @@ KINDS = {"Hamming", "LabelSets", "RuledMask", "Exact", "Rounded", "Tolerance", "
 ELSEWHERE = {  # what is asked for another reason than to choose a loop
     "counting/card/device.py": "the argument `device` may be a card that is open",
     "counting/label_relevance.py": "labels one by one, for analyses",
+    "counting/within.py": "labels of the parts of a mask by rules",
     "counting/own_gallery.py": "a search for equal rows, before anything is counted",
     "counting/neighbors.py": "labels of what an index returned",
     "ties/scores.py": "the rules that given scores can have",

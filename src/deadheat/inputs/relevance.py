@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,12 +21,17 @@ from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, item_ids
 from deadheat.inputs.conversion import n_dim, plain
 from deadheat.inputs.files import FileLayout, is_path, unzipped
-from deadheat.inputs.formats import registry
 from deadheat.inputs.pair_rules import RuledMask
 from deadheat.support import checks
 from deadheat.support.arguments import naming
 from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, runs_joined
-from deadheat.support.lazy import fractions
+from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import fractions, lazy
+
+if TYPE_CHECKING:
+    from deadheat.inputs.formats import registry
+else:
+    registry = lazy("deadheat.inputs.formats.registry")
 
 Relevant = Any  # a matrix, lists of rows, a file, or what `within` returns
 
@@ -164,6 +169,7 @@ class Within(NamedTuple):
         return f"within({self.radius:g}, {len(self.positions):,} positions)"
 
 
+@plain_floats
 def within(radius: Any, positions: ArrayLike, gallery_positions: ArrayLike | None = None) -> Within:
     """Say by a rule which pairs are relevant, or left out: those whose positions are at most `radius` apart.
 
