@@ -165,6 +165,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         np.savez(f"{name}.npz", embeddings=np.where(embeddings > 0, 1, -1), labels=several)
     for name in ("train", "test", "old", "new"):  # with enough classes for groups of them, and for a gate
         np.savez(f"{name}.npz", embeddings=rng.normal(size=(80, 6)), labels=np.arange(80) % 20)
+    np.savez("frames.npz", embeddings=embeddings)
+    np.save("positions.npy", np.arange(24) * 10)
+    np.save("ranges.npy", np.arange(24)[:, None] + [-1, 2])
     np.savez("query.npz", embeddings=embeddings[:8] + 1, labels=labels[:8])
     np.savez("corpus.npz", embeddings=embeddings, ids=[f"d{i}" for i in range(24)])
     np.savez("samples.npz", embeddings=embeddings, labels=labels, sigma=embeddings[:, 1], blur=labels % 3)

@@ -167,7 +167,11 @@ def test_settings_that_are_not_named_stay(task: dh.Task) -> None:
     ("settings", "kind", "message"),
     [
         ({"distence": "l2"}, TypeError, "distence is no argument of replace; did you mean distance=?"),
-        ({"labels": LABELS}, TypeError, "labels is no argument of replace, which takes distance, ties, junk, exclude"),
+        (
+            {"labels": LABELS},
+            TypeError,
+            "labels is no argument of replace, which takes distance, ties, relevant, junk, exclude",
+        ),
         ({"distance": "l3"}, ValueError, "distance must be one of "),
         ({"distance": "hamming"}, ValueError, "embeddings must be bool, bits packed in uint8, or numbers"),
         ({"ties": dh.Rounded("float16", of="distance"), "distance": "dot"}, ValueError, "of must be 'similarity' for"),

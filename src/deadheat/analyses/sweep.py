@@ -118,7 +118,7 @@ def opened(task: Any, threshold: ArrayLike | str) -> Vectors | RoundedScores:
         if task.origin.tie_rule not in (None, "exact"):
             raise InvalidValueError("ties", f"must be exact, as formats round scores, but is {task.origin.tie_rule}")
         return RoundedScores(task)
-    return Vectors.of(rows_of(task, "formats", several=True), threshold)
+    return Vectors.of(rows_of(task, "formats", several=True, pairs=True), threshold)
 
 
 def dims_of(dims: Any, dim: int) -> list[int]:

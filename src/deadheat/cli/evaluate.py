@@ -30,6 +30,7 @@ else:
 @click.argument("file", type=PATH)
 @with_options(
     shared.SOURCES,
+    shared.RELEVANT,
     shared.RANKING,
     [
         option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),

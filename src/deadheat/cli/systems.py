@@ -82,6 +82,9 @@ JUDGING = (
     option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N",
         help="Count only the first N documents of each query."),
     *CHUNKS,
+    option("TREC run", "--ascending", is_flag=True, help="Take the lowest score of a run as the best one."),
+    option("TREC run", "--exclude-itself", is_flag=True,
+        help="Leave the document with the id of the query out of its ranking."),
     option("TREC run", "-c/-C", "--complete/--incomplete", default=None,
         help="Count queries that a run lacks as 0, or leave them out. Default: count them, except with --trec-eval."),
 )  # fmt: skip
@@ -118,7 +121,7 @@ _OF_EMBEDDINGS = (
     *("distance", "ties_of", "average", "device", "slice_column"),
 )
 _OF_BOARD = {"names", "json_out", "markdown", "latex", "digits", "memory", "seconds"}  # not for the process of a FILE
-_OF_RUNS = {"qrels", "run_columns", "unjudged", "condensed", *_JUDGING}
+_OF_RUNS = {"qrels", "run_columns", "unjudged", "condensed", "ascending", "exclude_itself", *_JUDGING}
 
 
 @click.command(cls=Command, example="compare old.npz new.npz -m mAP --fail-if-worse")
@@ -352,6 +355,8 @@ def _judging(options: dict[str, Any]) -> dict[str, Any]:
     as_there = options.get("trec_eval", False)
     chosen = {key: options[key] for key in (*_JUDGING, "threads")}
     chosen |= {"columns": options["run_columns"], "unjudged": _unjudged(options), "ties": shared.ties_of(options)}
+    chosen |= {"order": "ascending" if options["ascending"] else "descending"}
+    chosen |= {"exclude": "itself" if options["exclude_itself"] else None}
     chosen["complete"] = not as_there if options["complete"] is None else options["complete"]
     chosen["singletons"] = options["singletons"] or ("zero" if as_there else "skip")
     return chosen
@@ -444,7 +449,7 @@ def reports_of_runs(
         require_there(path)
     means = {name: judging.pop(name) for name in ("measures", "singletons")}
     SummaryOptions.checked(**means, rel=judging["rel"])
-    judged = trec.open_qrels(qrels, columns=judging.pop("qrels_columns"))
+    judged = trec.open_qrels(qrels, columns=judging.pop("qrels_columns"), alternatives=True)
     reports = {}
     for name, path in named.items():
         task = from_run(path, judged, **judging)
