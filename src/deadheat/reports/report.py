@@ -472,7 +472,8 @@ class Report(Answer, ByName[Result]):
     def notes(self) -> list[str]:
         """Return sentences to read with the numbers: the queries that count, and the ties."""
         tied = [name for name, result in self.items() if has_ties(result)]
-        wanting = [name for name in tied if self.profile.n_cut and math.isnan(self[name].expected)]
+        unknown = [name for name in tied if math.isnan(self[name].expected) and not self.profile.bounds_only]
+        wanting = unknown if self.profile.n_cut else []
         undefined = {name: self[name].n_undefined for name in self if self[name].n_undefined}
         return [
             self.__about_singletons(),
@@ -484,6 +485,7 @@ class Report(Answer, ByName[Result]):
             *self.__about_unreachable(),
             *([self.__about_ties(affected=bool(tied))] if self.ties.mixed_groups or not wanting else []),
             *self.__about_cut(wanting),
+            *(f"{name} has no expected value: tie groups are too large for it." for name in unknown if not wanting),
             *sentences(self.files),
             *self.remarks,
         ]
