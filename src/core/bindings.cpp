@@ -10,6 +10,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "analyses/collisions.h"
 #include "analyses/exploit.h"
 #include "counting/columns.h"
 #include "counting/groups.h"
@@ -58,6 +59,11 @@ struct type_caster<KeyedGroups>
     : fields_caster<KeyedGroups, Span<std::int64_t>, Span<std::int64_t>, Matrix<std::int64_t>, Matrix<std::int64_t>> {};
 template <>
 struct type_caster<MixedGroups> : fields_caster<MixedGroups, Int64s, Classes, Classes> {};
+template <>
+struct type_caster<RankedGroups> : fields_caster<RankedGroups, Int64s, Int64s, Int64s> {};
+template <>
+struct type_caster<CollisionMarks>
+    : fields_caster<CollisionMarks, Matrix<std::int8_t>, Matrix<bool>, Matrix<std::int32_t>> {};
 template <>
 struct type_caster<RankSum> : fields_caster<RankSum, int, Reals, Int64s, Int64s, Int64s, Int64s, Reals> {};
 template <>
@@ -204,6 +210,7 @@ void bind_measures(nb::module_ &m) {
 }
 
 void bind_analyses(nb::module_ &m) {
+    m.def("mark_collisions", &mark_collisions, "all"_a, "relevant"_a, "n_ranked"_a, "depth"_a, "marks"_a, "counts"_a, Loop());
     m.def("arrange", &arrange, "samples"_a, "links"_a, "position"_a, "items"_a, Loop());
     m.def("improve", &improve, "state"_a, "mixed"_a, "links"_a, "sum"_a, "turns"_a, "runs"_a, Loop());
 }

@@ -159,6 +159,14 @@ def discount_deviations(
     out: NDArray[numpy.float64],
 ) -> None: ...
 def areas(queries: tuple[int, int], groups: tuple[NDArray[numpy.int64], ...], out: NDArray[numpy.float64]) -> None: ...
+def mark_collisions(
+    all: tuple[NDArray[numpy.int64], ...],
+    relevant: tuple[NDArray[numpy.int64], ...],
+    n_ranked: NDArray[numpy.int64],
+    depth: int,
+    marks: tuple[NDArray[numpy.int8], NDArray[numpy.bool_], NDArray[numpy.int32]],
+    counts: NDArray[numpy.int64],
+) -> None: ...
 def arrange(
     samples: NDArray[numpy.int64],
     links: tuple[NDArray[numpy.int64], NDArray[numpy.int32]],

@@ -26,7 +26,7 @@ from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.measures import values as measure_values
 from deadheat.measures.family import Counted, Measure
 from deadheat.reports.tables import count
-from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, slices
+from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, runs_joined, slices
 from deadheat.support.caching import cached_property
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Workers
@@ -77,7 +77,17 @@ class Model:
     relevance: LabelRelevance
     plain_leave_one_out: bool  # every sample is a query and ranked against all others, without junk
     profile: TieProfile
-    items: Int32  # (n_entry,), those of each mixed group, in the order of the samples as given
+    rankings: Rankings
+
+    @cached_property
+    def items(self) -> Int32:
+        """The items of each mixed group, in the order of the samples as given, (n_entry,)."""
+        entries = int(self.sizes.sum())
+        if entries > _MOST_ENTRIES:
+            rule = f"must hold at most {_MOST_ENTRIES} items in all, for orders to be looked for, but hold {entries}"
+            raise InvalidValueError("the mixed tie groups", rule)
+        entered = [_entries(block, self.relevance) for block in self.rankings] if entries else []
+        return np.concatenate([np.empty(0, dtype=np.int32), *entered])
 
     @property
     def n(self) -> int:
@@ -126,6 +136,13 @@ class Model:
         single_group = np.diff(self.profile.offsets)[queries] == 1
         return bool(single_group.all() and (self.profile.tied[groups] == self.profile.n_ranked[queries]).all())
 
+    @cached_property
+    def is_one_ranking(self) -> bool:
+        """True if all queries have one class each, and rank all samples, tied, but perhaps themselves."""
+        n_ranked = self.profile.n_ranked[self.profile.n_relevant > 0]
+        whole = self.plain_leave_one_out or bool((n_ranked == self.n).all())
+        return whole and self.all_tied and not self.relevance.several
+
     def relevant(self, items: Int32, groups: slice = slice(None)) -> Bool:
         """Return a mask of the relevant items among those of some mixed groups."""
         return self.relevance.of(np.repeat(self.queries[groups], self.sizes[groups]), items)
@@ -146,21 +163,18 @@ class Model:
 
         Each run of relevant items becomes a group of its own.
         """
-        profile, items, n_run, rows = self.profile, self.arranged(order), np.ones_like(self.profile.tied), []
-        for groups in pieces(self.sizes):  # so that arrays of them stay small
-            entries = slice(self.starts[groups.start], self.starts[groups.stop])
-            relevant, starts = self.relevant(items[entries], groups), offsets_of(self.sizes[groups])
-            begins = relevant.copy()
-            begins[1:] &= ~relevant[:-1]
-            begins[starts[:-1]] = relevant[starts[:-1]]
+        profile, rows, n_run = self.profile, [], np.ones_like(self.profile.tied)
+        relevant_slots = self._slots_of_all(order) if self.is_one_ranking else self._slots_of_groups(order)
+        for groups, slots in relevant_slots:
+            first = offsets_of(profile.tied_relevant[self.mixed[groups]])
+            begins = np.diff(slots, prepend=-2) != 1
+            begins[first[:-1]] = True
             run = np.flatnonzero(begins)
-            group = np.searchsorted(starts, run, side="right") - 1
+            group = np.searchsorted(first, run, side="right") - 1
             whole = self.mixed[groups][group]
-            number = np.cumsum(relevant)[run] - 1  # of its first item among the relevant ones of these groups
-            size = np.diff(number, append=np.count_nonzero(relevant))
-            before = number - offsets_of(profile.tied_relevant[self.mixed[groups]])[group]
-            closer = profile.closer[whole] + run - starts[group]
-            rows.append([closer, profile.closer_relevant[whole] + before, size, size])
+            size = np.diff(run, append=len(slots))
+            before = profile.closer_relevant[whole] + run - first[group]
+            rows.append([profile.closer[whole] + slots[run], before, size, size])
             n_run[self.mixed[groups]] = np.bincount(group, minlength=groups.stop - groups.start)
         columns = profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant
         out = np.repeat(np.stack(columns), n_run, axis=1)
@@ -169,6 +183,27 @@ class Model:
         offsets, (closer, closer_relevant, tied, tied_relevant) = offsets_of(n_run)[profile.offsets], out
         numbers = profile.n_ranked, profile.n_relevant
         return TieProfile(offsets, closer, closer_relevant, tied, tied_relevant, *numbers, check=False)
+
+    def _slots_of_groups(self, order: Int64) -> Iterator[tuple[slice, Int64]]:
+        """Yield some mixed groups and the slots of their relevant items, group by group, in an order of the samples."""
+        items = self.arranged(order)
+        for groups in pieces(self.sizes):  # so that arrays of them stay small
+            start, stop = self.starts[groups.start], self.starts[groups.stop]
+            of_relevant = np.flatnonzero(self.relevant(items[start:stop], groups)) + start
+            yield groups, of_relevant - np.repeat(self.starts[groups], self.profile.tied_relevant[self.mixed[groups]])
+
+    def _slots_of_all(self, order: Int64) -> Iterator[tuple[slice, Int64]]:
+        """Yield the same where all samples are one group: the places of the query's class, without its own."""
+        place, sizes = np.argsort(order), np.bincount(self.codes)
+        of_classes, starts = place[np.lexsort((place, self.codes))], offsets_of(sizes)
+        for groups in pieces(self.profile.tied_relevant[self.mixed]):
+            queries = self.queries[groups]
+            codes = self.relevance.query_classes[queries]
+            slots, length = of_classes[runs_joined(starts[codes], sizes[codes])], sizes[codes]
+            if self.plain_leave_one_out:
+                own = np.repeat(place[queries], length)
+                slots = (slots - (slots > own))[slots != own]
+            yield groups, slots
 
     def value(self, order: Int64, measure: Measure, between: Triple[Float64]) -> float:
         """Return the mean of a measure over the queries, in an order of the samples.
@@ -181,6 +216,7 @@ class Model:
         return exact_mean(np.clip(values, between.lower, between.upper))
 
     def values(self, orders: Iterable[Int64], measure: Measure, between: Triple[Float64], threads: int) -> list[float]:
+        _ = self.is_one_ranking or self.links  # before threads ask for it
         with Workers(threads) as workers:
             return workers.each(lambda order: self.value(order, measure, between), orders)
 
@@ -206,14 +242,8 @@ def open_model(task: Task) -> Model:
             n_query, n_item = len(query.labels), len(item_labels)
             given = f"{count(n_query, 'query', 'queries')} and {count(n_item, 'gallery item', 'gallery items')}"
         raise UndefinedError(f"no query has a relevant item, so that no measure is defined, but got {given}")
-    entries = int(profile.tied[profile.tied > profile.tied_relevant].sum())
-    if entries > _MOST_ENTRIES:
-        rule = f"must hold at most {_MOST_ENTRIES} items in all, for orders to be looked for, but hold {entries}"
-        raise InvalidValueError("the mixed tie groups", rule)
     relevance = LabelRelevance(query.labels, (gallery or query).labels)
-    entered = [_entries(block, relevance) for block in rankings] if entries else []
-    items = np.concatenate([np.empty(0, dtype=np.int32), *entered])
-    return Model(relevance, gallery is None and options.junk is None, profile, items)
+    return Model(relevance, gallery is None and options.junk is None, profile, rankings)
 
 
 def _entries(block: Ranked, relevance: LabelRelevance) -> Int32:

@@ -23,9 +23,9 @@ from functools import lru_cache
 import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import LongRunWarning
 from deadheat.measures.family import Fill, Measure, NoRankSum
 from deadheat.measures.groups import TwoSteps, filled
-from deadheat.errors import LongRunWarning
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
 from deadheat.support.progress import LONG, warn
@@ -112,7 +112,8 @@ def _too_large(profile: TieProfile, first: Int64) -> Float64:
     n_step = np.maximum(np.bincount(query, tied * (m + 1.0), profile.n_query), 1)
     most, values = np.floor(_MOST_STEPS / n_step), np.zeros(profile.n_query)
     np.maximum.at(values, query, np.minimum(tied - m + 1, np.floor(hits / worst) - k - m - 1))
-    return np.array([values > most, n_step * np.minimum(most, np.bincount(query, m * (tied - m + 1.0), profile.n_query))])
+    n_value = np.bincount(query, m * (tied - m + 1.0), profile.n_query)
+    return np.array([values > most, n_step * np.minimum(most, n_value)])
 
 
 def _mean(values: Sequence[Float64]) -> Float64:
