@@ -351,7 +351,7 @@ def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *,
     --------
     >>> import deadheat as dh
     >>> profile = dh.Task([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], distance="euclidean").profile
-    >>> ax = dh.plots.precision_recall(dh.precision_recall(profile, interpolate=False))
+    >>> ax = dh.plots.precision_recall(dh.precision_recall(profile))
     >>> ax.get_xlabel(), len(ax.lines)
     ('recall (%)', 1)
     """
