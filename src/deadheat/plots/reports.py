@@ -314,6 +314,7 @@ def _at_cutoffs(
     cutoffs = arguments.cutoffs(most, _EACH if measure == "Hit" else _STEPS)
     ax = style.quiet(style.axes(ax))
     for number, (name, report) in enumerate(named.items()):
+        report._compute([f"{measure}@{each}" for each in cutoffs], threads=1)  # all in one look at each group
         ends = Triple(*_per_cent(report[f"{measure}@{each}"] for each in cutoffs))
         _line(ax, number, name, cutoffs, ends._replace(expected=headline(ends)), marked=len(cutoffs) <= _MANY_LEVELS)
     ax.set(xlabel="k", ylabel=f"{measure}@k (%)")
