@@ -289,8 +289,6 @@ EACH = [(None, [(0, 36), (36, 36)] * 2), (1, [(0, 36), (36, 36), (0, 6), (6, 6)]
 
 
 @pytest.mark.parametrize(("within", "each"), EACH)
-    ("within", "each"), [(None, [(0, 36), (36, 36)] * 2), (1, [(0, 36), (36, 36), (0, 6), (6, 6)])]
-)
 def test_progress_is_that_of_each_count_distance_by_distance(within, each):
     seen = []
     points, labels = np.arange(12.0).reshape(6, 2), [0, 1] * 3

@@ -67,7 +67,9 @@ def test_levels_take_the_best_from_there_on_or_where_they_are_reached(query: Que
     profile, rows = made(query), arrangements(*query)
     firsts = [max(1, -(-level * len(rows[0]) // (n - 1))) for level in range(n)]
     compare(dh.precision_recall(profile, levels=n), [[row[j - 1] for j in firsts] for row in rows])
-    compare(dh.precision_recall(profile, levels=n, interpolate=True), [[max(row[j - 1 :]) for j in firsts] for row in rows])
+    compare(
+        dh.precision_recall(profile, levels=n, interpolate=True), [[max(row[j - 1 :]) for j in firsts] for row in rows]
+    )
 
 
 def test_eleven_levels_are_those_of_the_measure() -> None:
