@@ -217,7 +217,7 @@ void bind_analyses(nb::module_ &m) {
     m.def("expected_reciprocals", &expected_reciprocals, "closer"_a, "tied"_a, "tied_relevant"_a, "number"_a, "out"_a,
           Loop());
     m.def("arrange", &arrange, "samples"_a, "links"_a, "position"_a, "items"_a, Loop());
-    m.def("relevant_slots", &relevant_slots, "starts"_a, "items"_a, "relevant"_a, "place"_a, "slots"_a, Loop());
+    m.def("relevant_slots", &relevant_slots, "starts"_a, "items"_a, "relevant"_a, "position"_a, "slots"_a, Loop());
     m.def("improve", &improve, "state"_a, "mixed"_a, "links"_a, "sum"_a, "turns"_a, "runs"_a, Loop());
 }
 

@@ -192,7 +192,7 @@ def relevant_slots(
     starts: NDArray[numpy.int64],
     items: NDArray[numpy.int32],
     relevant: NDArray[numpy.bool_],
-    place: NDArray[numpy.int32],
+    position: NDArray[numpy.int32],
     slots: NDArray[numpy.int64],
 ) -> None: ...
 def improve(

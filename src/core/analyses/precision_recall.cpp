@@ -16,11 +16,11 @@ void chances(std::int64_t likely, int step, std::int64_t others, std::int64_t m,
     out.clear();
     const std::int64_t end = step > 0 ? others : 0;
     double last = 1.0;
-    for (std::int64_t place = likely, size = PLACES; place != end && last > NEGLIGIBLE; size *= 2) {
-        const std::int64_t stop = step > 0 ? std::min(place + size, end) : std::max(place - size, end);
+    for (std::int64_t slot = likely, size = PLACES; slot != end && last > NEGLIGIBLE; size *= 2) {
+        const std::int64_t stop = step > 0 ? std::min(slot + size, end) : std::max(slot - size, end);
         double product = 1.0;
-        for (; place != stop; place += step) {
-            const std::int64_t before = step > 0 ? place : place - 1;  // of the ratio of the place behind it to it
+        for (; slot != stop; slot += step) {
+            const std::int64_t before = step > 0 ? slot : slot - 1;  // of the ratio of the place behind it to it
             const double over = static_cast<double>((a + before) * (others - before));
             const double under = (static_cast<double>(before) + 1.0) * static_cast<double>(m - a + others - before);
             product *= step > 0 ? over / under : 1.0 / (over / under);

@@ -29,7 +29,7 @@ from deadheat.engine.profiles.parts import in_parts
 from deadheat.engine.task import Task, rows_of, with_rows
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
-from deadheat.inputs.samples import Pair, Samples
+from deadheat.inputs.samples import Pair
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.tables import count
 from deadheat.support import checks, scratch
@@ -102,8 +102,14 @@ class Counts:
     n_query: int = 0
     n_place: int = 0
 
+    @classmethod
+    def of_kinds(cls, counts: Int64, n_query: int, n_place: int) -> Counts:
+        """Return the counts of irrelevant, relevant, mixed and all groups, (4, 4), as the core adds them up."""
+        irrelevant, relevant, mixed, together = (Count(*row) for row in counts.tolist())
+        return cls(relevant, irrelevant, mixed, together, n_query, n_place)
 
-class Blocks(NamedTuple):
+
+class CollidingGroups(NamedTuple):
     """Groups that collide, of some queries: the groups of each, how many items are in front of each, and its size."""
 
     queries: slice
@@ -112,15 +118,15 @@ class Blocks(NamedTuple):
     size: Int64
 
 
-def of_ties(task: Task) -> Iterator[Blocks]:
+def of_ties(task: Task) -> Iterator[CollidingGroups]:
     """Yield the tie groups: those of a profile to which everything is relevant."""
-    query, gallery = (each and Samples(each.embeddings, np.zeros(len(each.embeddings), int)) for each in task.pair[:2])
-    everything = with_rows(task, Pair(query, gallery), task.options.exclude).profile
+    one_class: Any = [each and each._replace(labels=np.zeros(len(each.embeddings), int)) for each in task.pair[:2]]
+    everything = with_rows(task, Pair(*one_class), task.options.exclude).profile
     for queries, part in in_parts(everything):
-        yield Blocks(queries, part.offsets, part.closer, part.tied)
+        yield CollidingGroups(queries, part.offsets, part.closer, part.tied)
 
 
-def of_chains(task: Task, width: Fraction) -> Iterator[Blocks]:
+def of_chains(task: Task, width: Fraction) -> Iterator[CollidingGroups]:
     """Yield the groups of tie groups, each at most `width` farther than the one before."""
     query, gallery = task.pair[:2]
     rankings = Rankings(query.embeddings, gallery and gallery.embeddings, task.options)
@@ -135,7 +141,7 @@ def of_chains(task: Task, width: Fraction) -> Iterator[Blocks]:
             end[last] = n_ranked[row[last]]
             queries = slice(int(block.queries[0]), int(block.queries[-1]) + 1)
             offsets = offsets_of(np.bincount(row, minlength=len(valid)))
-            yield Blocks(queries, offsets, closer.copy(), end - closer)
+            yield CollidingGroups(queries, offsets, closer.copy(), end - closer)
             report(len(block.queries))
 
 
@@ -397,9 +403,8 @@ def _searched(
     counts, profile = np.zeros((4, 4), dtype=np.int64), task.profile
     for queries, *groups in of_ties(task) if width is None else of_chains(task, width):
         own = profile[queries]
-        relevant, marks = (own.offsets, own.closer, own.tied_relevant), tuple(each[queries] for each in matrices)
+        relevant = own.offsets, own.closer, own.tied_relevant
+        marks: Any = tuple(matrix[queries] for matrix in matrices)
         _core.mark_collisions(tuple(groups), relevant, n_ranked[queries], min(most, n_gallery), marks, counts)
-    irrelevant, relevant, mixed, together = (Count(*row) for row in counts.tolist())
-    n_place = int(np.minimum(n_ranked, most).sum())
     rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
-    return Counts(relevant, irrelevant, mixed, together, n_query, n_place), rule, matrices
+    return Counts.of_kinds(counts, n_query, int(np.minimum(n_ranked, most).sum())), rule, matrices

@@ -195,23 +195,23 @@ class Model:
 
     def _slots_of_groups(self, order: Int64) -> Iterator[tuple[slice, Int64]]:
         """Yield some mixed groups and the slots of their relevant items, group by group, in an order of the samples."""
-        place = np.argsort(order).astype(np.int32)
+        position = np.argsort(order).astype(np.int32)
         for groups in pieces(self.sizes):  # so that arrays of them stay small
             slots = np.empty(int(self.profile.tied_relevant[self.mixed[groups]].sum()), dtype=np.int64)
-            _core.relevant_slots(self.starts[groups.start : groups.stop + 1], self.items, self.hits, place, slots)
+            _core.relevant_slots(self.starts[groups.start : groups.stop + 1], self.items, self.hits, position, slots)
             raise_if_cancelled()
             yield groups, slots
 
     def _slots_of_all(self, order: Int64) -> Iterator[tuple[slice, Int64]]:
         """Yield the same where all samples are one group: the places of the query's class, without its own."""
-        place, sizes = np.argsort(order), np.bincount(self.codes)
-        of_classes, starts = place[np.lexsort((place, self.codes))], offsets_of(sizes)
+        position, sizes = np.argsort(order), np.bincount(self.codes)
+        of_classes, starts = position[np.lexsort((position, self.codes))], offsets_of(sizes)
         for groups in pieces(self.profile.tied_relevant[self.mixed]):
             queries = self.queries[groups]
             codes = self.relevance.query_classes[queries]
             slots, length = of_classes[runs_joined(starts[codes], sizes[codes])], sizes[codes]
             if self.plain_leave_one_out:
-                own = np.repeat(place[queries], length)
+                own = np.repeat(position[queries], length)
                 slots = (slots - (slots > own))[slots != own]
             yield groups, slots
 

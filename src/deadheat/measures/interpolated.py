@@ -108,10 +108,10 @@ def _too_large(profile: TieProfile, first: Int64) -> Float64:
     query, k, tied, m = profile.query_of_group, profile.closer, profile.tied, profile.tied_relevant
     hits, worst = profile.closer_relevant + m, _best(profile, first, worst=True)[query]
     mixed = np.flatnonzero((hits >= first[query]) & (hits / (k + m) > worst))
-    query, k, tied, m, hits, worst = (each[mixed] for each in (query, k, tied, m, hits, worst))
+    query, k, tied, m, hits = (each[mixed] for each in (query, k, tied, m, hits))
     n_step = np.maximum(np.bincount(query, tied * (m + 1.0), profile.n_query), 1)
     most, values = np.floor(_MOST_STEPS / n_step), np.zeros(profile.n_query)
-    np.maximum.at(values, query, np.minimum(tied - m + 1, np.floor(hits / worst) - k - m - 1))
+    np.maximum.at(values, query, np.minimum(tied - m + 1, np.floor(hits / worst[mixed]) - k - m - 1))
     n_value = np.bincount(query, m * (tied - m + 1.0), profile.n_query)
     return np.array([values > most, n_step * np.minimum(most, n_value)])
 
