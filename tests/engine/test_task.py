@@ -222,7 +222,7 @@ REPLACED: dict[str, list[dict[str, Any]]] = {  # settings under which a source i
     "judged embeddings": [{"distance": "l2", "ties": "float16"}, {"junk": [True, False]}, {"exclude": [0]}],
     "ranks": [],
     "candidates": [{"ties": dh.Tolerance(0.5)}, {"order": "ascending"}, {"junk": [True, False]}],
-    "a run": [{"ties": "float16"}, {"rel": 2}, {"judged_only": True}, {"labels": {"q": "x"}, "max_docs": 2}],
+    "a run": [{"ties": "float16"}, {"rel": 2}, {"unjudged": "junk"}, {"labels": {"q": "x"}, "max_docs": 2}],
     "lists": [{"labels": ["x"]}, {"threads": 2}],
 }
 

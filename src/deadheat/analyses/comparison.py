@@ -22,6 +22,7 @@ from deadheat.inputs.samples import QueryLabels
 from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
+from deadheat.reports.runs import UNION, over_union
 from deadheat.reports.slices import slices_of
 from deadheat.reports.statistics.intervals import UNITS, about_few, counted
 from deadheat.reports.tables import count, has_ties
@@ -262,7 +263,8 @@ class Comparison(Answer):
         remarks = [*(f"{a}: {each}" for each in self.a.remarks), *(f"{b}: {each}" for each in self.b.remarks)]
         few = map(Caution, about_few(n_unit, self.test.resample))
         verdict = [self._verdict(shown, tied), *self._about_expected(shown), *self._about_disagreement(shown)]
-        return [f"{values}{self._about_pairs(shown)}", units, *verdict, *few, *self._caveats, *remarks]
+        union = [UNION] if self.a.profile.n_unjudged is not None else []
+        return [f"{values}{self._about_pairs(shown)}", units, *union, *verdict, *few, *self._caveats, *remarks]
 
     def _about_expected(self, shown: Sequence[Difference]) -> list[str]:
         """Return a sentence that names the measures whose expected values are significantly the other way."""
@@ -448,6 +450,9 @@ def compare(
     lower value against B's upper one, for each query; `Difference.winner` and `Difference.pvalue_worst_case` hold
     however the ties fall, in A and in B.
 
+    **Unjudged documents** that are unknown (``unjudged="unknown"``) are those of the union of what both retrieved. The
+    two have the same ones, but the bounds of a difference allow each its own relevant ones: they hold, and are wide.
+
     For n queries each test takes time proportional to n_resamples × n, in memory that does not grow with it: a few
     seconds for 100 000 queries, and about ten for the interval.
 
@@ -491,6 +496,7 @@ def compare(
         if of_a != of_b:
             raise InvalidValueError(both, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
     checks.choice(by, get_args(By), "by")
+    a, b = over_union((a, b))
     place_in_b, n_query = _matched(a, b, both)
     _require_same_classes(a, b, place_in_b, both)
     averaging = _averaging(a, b, place_in_b)

@@ -16,6 +16,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, measure_names
 from deadheat.reports.report import Report
+from deadheat.reports.runs import UNION, over_union
 from deadheat.reports.statistics import joint, permutation
 from deadheat.reports.statistics.intervals import Intervals, about_few, counted
 from deadheat.reports.statistics.joint import RankInterval
@@ -253,6 +254,7 @@ class Leaderboard(Answer):
             f"Per cent; {values}.",
             f"Raised letters: significantly ahead of that system (p < {self.test.alpha:g}, adjusted for "
             f"{count(len(self) * (len(self) - 1) // 2, 'pair', 'pairs')} by step-down max-T).",
+            *([UNION] if self._unknown else []),
             *self._about_ranks(),
             *self._about_expected(),
             *self._about_open(),
@@ -288,7 +290,13 @@ class Leaderboard(Answer):
 
     def _about_open(self) -> list[str]:
         points = [f"{100 * width:.0f} points of {name}" for name, width in self.left_open.items()]
-        return [f"Ties leave undecided: {'; '.join(_some(points))}."] if points else []
+        cause = "Ties and unjudged documents" if self._unknown else "Ties"
+        return [f"{cause} leave undecided: {'; '.join(_some(points))}."] if points else []
+
+    @property
+    def _unknown(self) -> bool:
+        """True if unjudged documents are unknown."""
+        return next(iter(self.reports.values())).profile.n_unjudged is not None
 
     def _n_units(self) -> list[int]:
         """Return the number of units of each system's comparison with the first, by the measure that ranks."""
@@ -432,6 +440,7 @@ def leaderboard(
     (('late',), ())
     """
     _require_reports(reports)
+    reports = dict(zip(reports, over_union([*reports.values()]), strict=True))
     if measures is None:
         first, *others = reports.values()
         shown = tuple(name for name in first.measures if all(name in other.measures for other in others))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import deadheat._core as _core
-from deadheat.engine.evaluable import Evaluable, profile_of_task
+from deadheat.engine.evaluable import Evaluable, profile_of_task, require_judged
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import UndefinedError
 from deadheat.measures import names as measure_names
@@ -137,7 +137,11 @@ def precision_recall(
     <BLANKLINE>
     Precision (%) at the 2 relevant items of query 0, not interpolated.
     """
-    profile = task.profile if isinstance(task, Report) else profile_of_task(task, "a Task, a TieProfile or a Report")
+    profile = (
+        require_judged(task.profile)
+        if isinstance(task, Report)
+        else profile_of_task(task, "a Task, a TieProfile or a Report")
+    )
     levels = checks.whole_number(levels, "levels", 2, 10**6 + 1)
     has_relevant = profile.n_relevant > 0
     n_query = int(np.count_nonzero(has_relevant))

@@ -23,7 +23,7 @@ from deadheat.analyses.gate import Rule
 from deadheat.analyses.public_board import PublicBoard, lower_bounds
 from deadheat.cli import isolation
 from deadheat.cli import options as shared
-from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choices, Command, option
+from deadheat.cli.files import COLUMN, INTEGER, LINES, PATH, REAL, Choices, Command, as_dict, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
 from deadheat.engine.sources.run import from_run
@@ -31,6 +31,7 @@ from deadheat.errors import MOST, FileError, InputError, UndefinedError, printab
 from deadheat.inputs import trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
+from deadheat.measures.names import level
 from deadheat.plots.pages import html_report
 from deadheat.reports.answer import Answer
 from deadheat.reports.averaging import Singletons, SummaryOptions
@@ -64,11 +65,19 @@ CHUNKS = (
         help="Take the best entry of a document that a run lists several times, such as once for each chunk."),
     option("TREC run", "--documents", type=PATH, metavar="FILE",
         help="Take the document of each chunk in a run from here: two columns."),
+    option("TREC run", "--column", "run_columns", multiple=True, type=COLUMN, callback=as_dict, metavar="ROLE=NAME",
+        help="Take query, document or score of a run from this column: a name, or a place from 0; separator=X splits "
+        "lists in a column, and order=ascending is for distances."),
+    option("TREC run", "--qrels-column", "qrels_columns", multiple=True, type=COLUMN, callback=as_dict,
+        metavar="ROLE=NAME", help="The same of the qrels: query, document, relevance, separator."),
 )  # fmt: skip
 JUDGING = (
     option("TREC run", "-l", "--rel", type=REAL,
         help="Count documents of this gain and above as relevant. Default: of any above 0."),
-    option("TREC run", "-J", "--judged-only", is_flag=True, help="Take documents without a judgement out of the run."),
+    option("TREC run", "--unjudged", metavar="TREATMENT",
+        help="Take documents without a judgement as irrelevant, as unknown (irrelevant or relevant, of the largest "
+        "judged gain or of the number that is given instead), or as junk, out of the run. Default: irrelevant."),
+    option("TREC run", "-J", "condensed", is_flag=True, help="The same as --unjudged junk, as in trec_eval."),
     option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N",
         help="Count only the first N documents of each query."),
     *CHUNKS,
@@ -94,13 +103,13 @@ TESTING = (
 EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of the table below it.")
 
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
-_JUDGING = ("rel", "judged_only", "max_docs", "complete", "repeats", "documents")
+_JUDGING = ("rel", "max_docs", "complete", "repeats", "documents", "qrels_columns")
 _OF_EMBEDDINGS = (
     *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header", "columns", "drop"),
     *("distance", "ties_of", "average", "device"),
 )
 _OF_BOARD = {"names", "json_out", "markdown", "latex", "digits", "memory", "seconds"}  # not for the process of a FILE
-_OF_RUNS = {"qrels", *_JUDGING}
+_OF_RUNS = {"qrels", "run_columns", "unjudged", "condensed", *_JUDGING}
 
 
 @click.command(cls=Command, example="compare old.npz new.npz -m mAP --fail-if-worse")
@@ -283,6 +292,10 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
             raise click.UsageError(f"{name} goes with --trec-eval")
     if options["trec_eval"] and text is not None:
         raise click.UsageError("--trec-eval prints lines of its own, and goes with no --json, --markdown or --latex")
+    if options["trec_eval"] and _unjudged(options) not in ("irrelevant", "junk"):
+        raise click.UsageError(
+            "--unjudged unknown goes with the table: the lines of trec_eval have no unknown documents"
+        )
     if options["by_query"] and text is not None:
         raise click.UsageError("-q goes with the table or --trec-eval; --per-query OUT writes the values")
     if options["html"] is not None and n_run > 2:
@@ -303,10 +316,19 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
 def _judging(options: dict[str, Any]) -> dict[str, Any]:
     as_there = options.get("trec_eval", False)
     chosen = {key: options[key] for key in (*_JUDGING, "threads")}
-    chosen["ties"] = shared.ties_of(options)
+    chosen |= {"columns": options["run_columns"], "unjudged": _unjudged(options), "ties": shared.ties_of(options)}
     chosen["complete"] = not as_there if options["complete"] is None else options["complete"]
     chosen["singletons"] = options["singletons"] or ("zero" if as_there else "skip")
     return chosen
+
+
+def _unjudged(options: dict[str, Any]) -> str | float:
+    """Return the treatment of unjudged documents, a gain as a number."""
+    given = options["unjudged"]
+    if options["condensed"] and given not in (None, "junk"):
+        raise click.UsageError(f"-J is --unjudged junk, but --unjudged is {given}")
+    gain = None if given is None else level(given)
+    return ("junk" if options["condensed"] else given or "irrelevant") if gain is None else gain
 
 
 def _print(report: Report, options: dict[str, Any], names: list[str], run: Path, sliced: Answer | None) -> None:
@@ -376,7 +398,7 @@ def reports_of_runs(
         require_there(path)
     means = {name: judging.pop(name) for name in ("measures", "singletons")}
     SummaryOptions.checked(**means, rel=judging["rel"])
-    judged = trec.open_qrels(qrels)
+    judged = trec.open_qrels(qrels, columns=judging.pop("qrels_columns"))
     reports = {}
     for name, path in named.items():
         task = from_run(path, judged, **judging)

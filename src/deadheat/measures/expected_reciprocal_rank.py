@@ -21,6 +21,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.measures.completions import Deciding, at_ends
 from deadheat.measures.discounted_gain import exponential
 from deadheat.measures.family import Fill, Measure, NoRankSum
 from deadheat.measures.groups import kernel_arrays
@@ -55,6 +56,9 @@ class ExpectedReciprocalRank(NoRankSum):
             variances = [group.passed**2 * group.variance() for group in groups if group.mixed]
             deviation[query] = math.sqrt(max(math.fsum(variances), 0.0))
         return deviation
+
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        return at_ends(profile)
 
 
 def _chances(profile: TieProfile) -> Float64:

@@ -24,14 +24,16 @@ import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import LongRunWarning
+from deadheat.measures.completions import Deciding, Placement, scanned
 from deadheat.measures.family import Fill, Measure, NoRankSum
 from deadheat.measures.groups import TwoSteps, filled
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Float64, Int64, slices
 from deadheat.support.lazy import fractions
 from deadheat.support.progress import LONG, warn
 
 RECALLS = tuple(i / 10 for i in range(11))  # of the mean over 11
 
+_AT_ONCE = 2**21  # entries of a table of completions
 _MOST_STEPS = 2**24  # slots × states × values of a query: about a tenth of a second
 _STEPS_A_SECOND = 2e8
 
@@ -87,8 +89,27 @@ class Interpolated(TwoSteps, NoRankSum):
 
     def _firsts(self, profile: TieProfile, measure: Measure) -> list[Int64]:
         """Return, for each recall, the number of the first relevant item of each query whose precision counts."""
-        recalls = (measure.cutoff or 0.0,) if self.recalls is None else self.recalls
-        return [self.start(recall, profile.n_relevant) for recall in recalls]
+        return [self.start(recall, profile.n_relevant) for recall in self._recalls(measure)]
+
+    def _recalls(self, measure: Measure) -> tuple[float, ...]:
+        return (measure.cutoff or 0.0,) if self.recalls is None else self.recalls
+
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        """Return the completions at which the mean is least and greatest, of a table of all of them."""
+
+        def values(placement: Placement) -> Float64:
+            ranks, since = placement.found()
+            firsts, means = [self.start(recall, placement.n_relevant) for recall in self._recalls(measure)], []
+            for some in slices(len(placement.n_relevant), max(1, _AT_ONCE // max(1, len(ranks)))):
+                relevant = since <= np.arange(len(placement.n_relevant))[some, None]
+                hits, row = np.cumsum(relevant, axis=1), np.arange(len(relevant))
+                best = np.zeros((len(row), len(ranks) + 1))  # from each rank on
+                best[:, :-1] = np.maximum.accumulate((relevant * hits / ranks)[:, ::-1], axis=1)[:, ::-1]
+                places = [(hits < first[some, None]).sum(axis=1) for first in firsts]
+                means.append(_mean([best[row, place] for place in places]))
+            return np.concatenate(means)
+
+        return scanned(profile, values)
 
 
 def _best(profile: TieProfile, first: Int64, worst: bool) -> Float64:

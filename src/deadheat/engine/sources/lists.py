@@ -6,7 +6,7 @@ from typing import Any
 
 from deadheat.engine.sources import unmatched
 from deadheat.engine.sources.run import Run, RunTask
-from deadheat.engine.sources.run_tables import in_common
+from deadheat.engine.sources.run_tables import Unjudged, checked_unjudged, in_common
 from deadheat.inputs import trec
 from deadheat.inputs.samples import QueryLabels
 from deadheat.inputs.trec import Repeats
@@ -18,6 +18,7 @@ def from_lists(
     ranked_ids: Any,
     relevant_ids: Any,
     *,
+    unjudged: Unjudged = "irrelevant",
     repeats: Repeats | None = None,
     labels: QueryLabels | None = None,
     threads: int | None = None,
@@ -32,6 +33,9 @@ def from_lists(
         as (id, text). The integer -1, with which faiss fills short rows, is nothing.
     relevant_ids : (n_query,) collections of ids, or dicts of id to grade; or a dict of such by query id
         What is relevant to each query.
+    unjudged : {"irrelevant", "junk", "unknown"} or float
+        As in `from_run`: what found documents are that `relevant_ids` does not have. Dicts can have grade 0 for those
+        that were judged to be irrelevant.
     repeats : {"max", "first"}, optional
         A document that a list has several times is ranked where it comes first; "max" is another word for it. By
         default it is refused.
@@ -60,6 +64,7 @@ def from_lists(
     >>> task.profile.closer, task.profile.tied, task.profile.n_relevant
     (array([0, 1]), array([1, 2]), array([2, 1]))
     """
+    treated = checked_unjudged(unjudged)
     opened = in_common(*trec.open_lists(ranked_ids, relevant_ids, repeats=repeats))
     tables = Run(*opened, ("ranked_ids", "relevant_ids"), unmatched.SPELLING)
-    return RunTask("lists", tables, {"labels": labels, "threads": threads})
+    return RunTask("lists", tables, {"unjudged": treated, "labels": labels, "threads": threads})

@@ -11,9 +11,10 @@ from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.sources import unmatched
 from deadheat.engine.sources.counted import CountedTask, SourceCounts, labels_of
-from deadheat.engine.sources.run_tables import RunOptions, RunTables, in_common
+from deadheat.engine.sources.run_tables import RunOptions, RunTables, Unjudged, in_common, is_unknown
 from deadheat.engine.ties.rule import Ties
 from deadheat.inputs import trec
+from deadheat.inputs.row_columns import ColumnMap
 from deadheat.inputs.samples import QueryLabels
 from deadheat.inputs.trec import Checked, Documents, Path, Repeats, Table
 from deadheat.support.caching import cached_property
@@ -26,12 +27,14 @@ def from_run(
     qrels: Path | Table,
     *,
     rel: float | None = None,
-    judged_only: bool = False,
+    unjudged: Unjudged = "irrelevant",
     complete: bool = True,
     ties: ScoreTiesName | Ties = "exact",
     max_docs: int | None = None,
     repeats: Repeats | None = None,
     documents: Documents | None = None,
+    columns: ColumnMap | None = None,
+    qrels_columns: ColumnMap | None = None,
     labels: QueryLabels | None = None,
     threads: int | None = None,
 ) -> RunTask:
@@ -41,9 +44,11 @@ def from_run(
     ----------
     run : path, dict, data frame or iterable of named tuples
         Lines ``qid Q0 docid rank score tag``, or ``{query_id: {doc_id: score}}``, or rows with ``query_id``,
-        ``doc_id`` and ``score``, or with other names that the field has for them; also a ranx ``Run``. A file is
-        known by its beginning: TREC, MS MARCO, JSON, JSON lines, Parquet, or names in the first line. Scores
-        decide, highest first; a rank is read only where there is no score. Integer ids are their decimal text.
+        ``doc_id`` and ``score``, or with other names that the field has for them; also a ranx ``Run``. Or the hits of
+        each query, ``{query_id: hits}``, as engines return them: a list of dictionaries, objects, or pairs of an id
+        and a score, or a response that holds one. A file is known by its beginning: TREC, MS MARCO, JSON, JSON lines,
+        Parquet, or names in the first line. Scores decide, highest first; a rank is read only where there is no
+        score, and lists without either are rankings. Integer ids are their decimal text.
     qrels : path, dict, data frame or iterable of named tuples
         Lines ``qid iter docid rel``, or any other form of a run, with ``relevance``; also a ranx ``Qrels``. Grades
         are numbers such as 2 or 0.25; 0, integers below, and documents that are not listed, are irrelevant. Queries
@@ -51,9 +56,11 @@ def from_run(
     rel : int or float, optional
         The least gain that is relevant (trec_eval's ``-l``), for measures that do not give their own; by default
         every gain above 0. The gains of nDCG are the grades, whatever `rel` is, as in trec_eval.
-    judged_only : bool
-        Whether documents without a judgement are taken out of the run (trec_eval's ``-J``). A grade below 0 is no
-        judgement, as there.
+    unjudged : {"irrelevant", "junk", "unknown"} or float
+        What documents of the run without a judgement are; a grade below 0 is none, as in trec_eval. Irrelevant; taken
+        out of the run, which leaves a condensed list (``"junk"``, trec_eval's ``-J``); or unknown: each is irrelevant
+        or relevant, and the bounds hold over all of these worlds and the ties together. If relevant, its gain is the
+        largest that is judged, or the number that is given in place of ``"unknown"``.
     complete : bool
         Whether queries of the qrels that are not in the run count, as 0 (trec_eval's ``-c``).
     ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
@@ -71,6 +78,11 @@ def from_run(
     documents : dict or path, optional
         The document of each chunk, where the run has ids of chunks and the qrels have those of documents:
         ``{chunk_id: doc_id}``, or a file with both in each line.
+    columns, qrels_columns : dict, optional
+        The columns of the run, and of the qrels, that have no usual names: ``{"query": ..., "document": ...,
+        "score": ...}``, with "relevance" in place of "score" for qrels. Each is a name, also that of a field of hits,
+        or, in a file whose first line has no names, a place from 0. ``"separator"`` splits a cell with several
+        documents, best first, such as ``" "``, and ``"order": "ascending"`` is for distances and e-values.
     labels : dict or (n_query,), optional
         The label of each query, such as its type, by its id, ``{query_id: label}``, or in the order of the qrels,
         for means over classes. The classes are then the independent units of `Report.interval` and
@@ -104,7 +116,11 @@ def from_run(
     bounds. For the mean that trec_eval prints, take ``complete=False`` and ``evaluate(task, singletons="zero")``
     and, where scores are read as float32 (pytrec_eval, trec_eval 9), ``ties="float32"``.
 
-    bpref is over the judged documents alone, whatever `judged_only` is.
+    bpref is over the judged documents alone, whatever `unjudged` is.
+
+    With unknown documents there is no expected value, unless their relevance does not matter. Documents that were not
+    retrieved stay irrelevant; `deadheat.compare` and `leaderboard` take those that another system retrieved as unknown,
+    too. Bounds are those of one gain: the lower one also holds for all smaller ones.
 
     Undefined: a query without a relevant document, or without judgements, is a singleton.
 
@@ -126,8 +142,11 @@ def from_run(
     Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.
     1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
     """
-    options = RunOptions.checked(rel, judged_only, complete, ties, max_docs)  # before files are read
-    opened = in_common(trec.open_run(run, repeats=repeats, documents=documents), trec.open_qrels(qrels))
+    options = RunOptions.checked(rel, unjudged, complete, ties, max_docs)  # before files are read
+    opened = in_common(
+        trec.open_run(run, repeats=repeats, documents=documents, columns=columns),
+        trec.open_qrels(qrels, columns=qrels_columns),
+    )
     return RunTask("a run", Run(*opened), _settings(options) | {"labels": labels, "threads": threads})
 
 
@@ -156,7 +175,11 @@ class Run(NamedTuple):
         tables = self.tables(**settings)
         remarks = unmatched.of_run(tables, self.sides, self.advice)
         profile = tables.profile()
-        return SourceCounts(profile, tables.options.rule.describe(), labels_of(profile, labels), tuple(remarks))
+        pool = tables.unjudged_documents if is_unknown(tables.options.unjudged) else None
+        rule = tables.options.rule.describe()
+        return SourceCounts(
+            profile, rule, labels_of(profile, labels), tuple(remarks), coverage=tables.coverage, pool=pool
+        )
 
 
 class RunTask(CountedTask):

@@ -6,11 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice, repeat
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from deadheat.engine.profiles.gains import leveled
+from deadheat.engine.profiles.gains import leveled, with_unjudged
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources.keyed import assemble, count_keys, keys_of
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
@@ -21,26 +21,48 @@ from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
 from deadheat.support.lazy import fractions
 
+Unjudged: TypeAlias = Literal["unknown", "irrelevant", "junk"] | float  # a number is unknown, and if relevant, of it
+
 
 class RunOptions(NamedTuple):
     """The options of `from_run`, checked."""
 
     rel: float | None = None
-    judged_only: bool = False
+    unjudged: Unjudged = "irrelevant"
     complete: bool = True
     rule: ScoreTies = EQUAL
     max_docs: int | None = None
 
     @classmethod
     def checked(
-        cls, rel: Any = None, judged_only: Any = False, complete: Any = True, ties: Any = EQUAL, max_docs: Any = None
+        cls,
+        rel: Any = None,
+        unjudged: Any = "irrelevant",
+        complete: Any = True,
+        ties: Any = EQUAL,
+        max_docs: Any = None,
     ) -> RunOptions:
-        only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
+        treated, whole = checked_unjudged(unjudged), checks.flag(complete, "complete")
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
         level = None if rel is None else least_gain(rel, "rel")
         if (rule := ScoreTies.checked(ties)).bounds_only and most is not None:
             raise InvalidValueError("max_docs", f"must be left out with a tolerance, which has no cut, but is {most}")
-        return cls(level, only, whole, rule, most)
+        if rule.bounds_only and is_unknown(treated):
+            given = checks.shown(treated)
+            raise InvalidValueError("unjudged", f"must be 'irrelevant' or 'junk' with a tolerance, but is {given}")
+        return cls(level, treated, whole, rule, most)
+
+
+def checked_unjudged(unjudged: Any) -> Unjudged:
+    """Return the treatment of unjudged documents, checked."""
+    if isinstance(unjudged, str):
+        return checks.choice(unjudged, ("unknown", "irrelevant", "junk"), "unjudged")  # type: ignore[return-value]
+    return least_gain(unjudged, "unjudged")
+
+
+def is_unknown(unjudged: Unjudged) -> bool:
+    """Return whether unjudged documents are irrelevant or relevant, of the largest judged gain or a given one."""
+    return unjudged not in ("irrelevant", "junk")
 
 
 class RunTables(NamedTuple):
@@ -66,6 +88,24 @@ class RunTables(NamedTuple):
         """Return the profile of judged documents alone, with unretrieved irrelevant ones behind all others."""
         return profile_judged_documents(self.scores, self.judged, self.queries, self.options)
 
+    def coverage(self) -> TieProfile:
+        """Return the profile of all ranked documents in which the judged ones are relevant."""
+        options = self.options._replace(unjudged="irrelevant")
+        return profile_tables(self.scores, all_judged(self.judged), self.queries, options)
+
+    def unjudged_documents(self, query: str) -> set[str]:
+        """Return the documents that are ranked for a query and that nobody judged."""
+        return {d for d in self.ranked(query) if not self.judged[query].get(d, -1) >= 0}
+
+    def ranked(self, query: str) -> dict[str, Any]:
+        """Return the scores of the documents of a query that count."""
+        return _ranked(query, self.scores.get(query, {}), self.judged.get(query, {}), self.options)
+
+
+def all_judged(judged: Checked) -> Checked:
+    """Return judgements in which each document that has one is relevant."""
+    return {query: {d: 1 for d, grade in row.items() if grade >= 0} for query, row in judged.items()}
+
 
 def in_common(scores: Checked, judged: Checked) -> tuple[Checked, Checked]:
     """Return a run and qrels that have a query in common, and refuse others."""
@@ -82,27 +122,51 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
     grades, gains = leveled(of_query, [grade for row in relevant for grade in row.values()], len(queries))
     grade_values = np.unique(grades) if len(grades) else np.ones(1, dtype=np.int64)
     options.rule.require_ungraded(grade_values)
-    by_grade = np.zeros((len(queries), len(grade_values)), dtype=np.int64)
+    unknown = is_unknown(options.unjudged)
+    level = int(grade_values[-1]) + 1 if unknown else 0  # of unjudged documents, above the grades
+    counted = np.append(grade_values, level) if unknown else grade_values
+    by_grade = np.zeros((len(queries), len(counted)), dtype=np.int64)
     np.add.at(by_grade, (of_query, np.searchsorted(grade_values, grades)), 1)
     blocks, grade = [], iter(grades.tolist())
-    for query, row in zip(queries, relevant, strict=True):
+    for number, (query, row) in enumerate(zip(queries, relevant, strict=True)):
         grade_of = dict(zip(row, islice(grade, len(row)), strict=True))
-        known, ranked = judged.get(query, {}), scores.get(query, {})
-        if options.max_docs is not None and len(ranked) > options.max_docs:
-            ranked = _first(options.max_docs, ranked, known, query, options.rule)
-        if options.judged_only:
-            ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
-        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(0)), np.int64, len(ranked))
+        known = judged.get(query, {})
+        ranked = _ranked(query, scores.get(query, {}), known, options)
+        if unknown:
+            grade_of |= dict.fromkeys((d for d, grade in known.items() if grade == 0), 0)
+        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(level)), np.int64, len(ranked))
+        if unknown:
+            by_grade[number, -1] = np.count_nonzero(of_ranked == level)
         keys = _with_ends(list(ranked.values()), of_ranked > 0, options.rule)
-        blocks.append(count_keys(keys[:, None], of_ranked[None], grade_values))
-    return assemble(blocks, grade_values, by_grade, tuple(queries), gains, options.rule.bounds_only)
+        blocks.append(count_keys(keys[:, None], of_ranked[None], counted))
+    own = None if unknown else gains
+    profile = assemble(blocks, counted, by_grade, tuple(queries), own, options.rule.bounds_only)
+    if not unknown:
+        return profile
+    return with_unjudged(profile, level, gain_of(options.unjudged, judged), gains)
+
+
+def gain_of(unjudged: Unjudged, judged: Checked) -> float:
+    """Return the gain of an unknown document if it is relevant: by default the largest that is judged."""
+    if unjudged != "unknown":
+        return float(unjudged)
+    largest = max((grade for row in judged.values() for grade in row.values()), default=0)
+    return float(largest) if largest > 0 else 1.0
+
+
+def _ranked(query: str, ranked: dict[str, Any], known: dict[str, Any], options: RunOptions) -> dict[str, Any]:
+    if options.max_docs is not None and len(ranked) > options.max_docs:
+        ranked = _first(options.max_docs, ranked, known, query, options.rule)
+    if options.unjudged == "junk":
+        ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
+    return ranked
 
 
 def profile_judged_documents(
     scores: Checked, judged: Checked, queries: Sequence[str], options: RunOptions
 ) -> TieProfile:
     """Return the profile of judged documents alone, with irrelevant ones that were not retrieved behind all others."""
-    profile = profile_tables(scores, judged, queries, options._replace(judged_only=True))
+    profile = profile_tables(scores, judged, queries, options._replace(unjudged="junk"))
     irrelevant = [sum(grade == 0 for grade in judged.get(query, {}).values()) for query in queries]
     relevant = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
     return replace(profile, n_ranked=relevant + np.array(irrelevant, dtype=np.int64))
