@@ -361,6 +361,7 @@ def _at_cutoffs(
     cutoffs = arguments.cutoffs(most, _EACH if measure == "Hit" else _STEPS)
     ax = style.quiet(style.axes(ax))
     for number, (name, report) in enumerate(named.items()):
+        report._compute([f"{measure}@{each}" for each in cutoffs], threads=1)  # all in one look at each group
         ends = Triple(*_per_cent(report[f"{measure}@{each}"] for each in cutoffs))
         _line(ax, number, name, cutoffs, ends._replace(expected=headline(ends)), marked=len(cutoffs) <= _MANY_LEVELS)
     ax.set(xlabel="k", ylabel=f"{measure}@k (%)")
@@ -398,7 +399,7 @@ def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *,
     --------
     >>> import deadheat as dh
     >>> profile = dh.Task([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], distance="euclidean").profile
-    >>> ax = dh.plots.precision_recall(dh.precision_recall(profile, interpolate=False))
+    >>> ax = dh.plots.precision_recall(dh.precision_recall(profile))
     >>> ax.get_xlabel(), len(ax.lines)
     ('recall (%)', 1)
     """
