@@ -83,6 +83,7 @@ PICTURES = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
         "grouped train.npz --test test.npz --group-size 4 -m Hit@1,mAP --plot a.SVG",
         "grouped train.npz --group-size 4 --markdown a.md --latex a.tex --plot a.png",
         "quantization all.npz -f int8,binary --plot a.png",
+        "quantization all.npz --dims 1,2 --margin 5 --plot a.png",
     ],
 )
 def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
@@ -143,6 +144,9 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
         ("grouped alone.npz --group-size 4", "no query has a relevant item"),
         ("index-recall ids.npy ids.npy --tolerance 1", "ids.npy has no distances; --distances FILE names them"),
         ("quantization all.npz -f int9", "formats must be one of float64, float32"),
+        ("quantization all.npz --dims 2,x", "--dims must be positive integers with commas between them, but has 'x'"),
+        ("quantization all.npz --dims 99", "--dims must be at most"),
+        ("quantization all.npz --margin 101", "--margin must be points of per cent from 0 to 100, but is 101"),
         ("quantization all.npz --threshold 1_0", "threshold must be numbers, or one of mean, median, but is '1_0'"),
     ],
 )  # fmt: skip
@@ -202,6 +206,9 @@ SAME: dict[str, Callable[[], Any]] = {
     ),
     f"quantization all.npz {QUANTIZED}": lambda: dh.compare_formats(task("all", distance="euclidean"), **FORMATS),
     "quantization all.npz --base int8": lambda: dh.compare_formats(task("all"), base="int8"),
+    "quantization all.npz --dims 1,2 --dims 3 --margin 5": lambda: dh.compare_formats(
+        task("all"), dims=(1, 2, 3), margin=0.05
+    ),
 }
 
 
@@ -264,6 +271,25 @@ def test_classify_reads_columns_between_blanks(line: str, options: list[str], tm
     assert passed("classify", path, *options) == f"{dh.classification(scores, marks)}\n"
     path.write_text("label score\n" + "\n".join(f"{m} {s}" for m, s in zip(marks, scores, strict=True)))
     assert passed("classify", path) == f"{dh.classification(scores, marks)}\n"
+
+
+def test_classify_takes_trials_with_scores_or_embeddings(tmp_path: Path) -> None:
+    voices = {"a/1": [1, 0], "a/2": [2, 1], "b/1": [0, 3], "c/1": [3, 6]}
+    lines, scores = [("a/1", "a/2", 1), ("b/1", "c/1", 0), ("a/1", "c/1", 0), ("a/2", "a/1", 1)], [2, 1, 0.5, 0.25]
+    trials, scored, rows = tmp_path / "trials.txt", tmp_path / "scored.txt", tmp_path / "voices.npz"
+    trials.write_text("\n".join(f"{a} {b} {'target' if same else 'nontarget'}" for a, b, same in lines))
+    scored.write_text("\n".join(f"{same} {a} {b} {s}" for (a, b, same), s in zip(lines, scores, strict=True)))
+    np.savez(rows, embeddings=list(voices.values()), names=list(voices))
+    assert passed("classify", scored) == f"{dh.classification(scores, [1, 0, 0, 1])}\n"
+    asked = ("--embeddings", rows, "--ids", "names", "--distance", "l2", "-m", "EER,minDCF(0.01, 10)")
+    expected = dh.pair_classification(voices, lines, distance="l2", measures=["EER", "minDCF(0.01, 10)"])
+    assert passed("classify", trials, *asked) == f"{expected}\n"
+    assert passed("classify", trials, *asked, "--folds", "2") == f"{expected.folds(2)}\n"
+    np.save(tmp_path / "rows.npy", list(voices.values()))
+    trials.write_text("1 0 1\n0 2 3\n0 0 3\n1 1 0\n")
+    assert passed("classify", trials, *("--embeddings", tmp_path / "rows.npy", *asked[4:])) == f"{expected}\n"
+    assert reason("classify", trials, *asked, "--ascending").startswith("--embeddings goes without --scores")
+    assert reason("classify", trials, "--templates", "max") == "--templates goes with --embeddings"
 
 
 def test_classify_names_what_is_no_table_between_blanks(tmp_path: Path) -> None:

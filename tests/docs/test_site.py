@@ -43,12 +43,12 @@ WORDS = {  # that people search for, and a page that must be found
     "agent memory": "how-to/rag/",
     "RAG": "how-to/rag/",
     "LongMemEval": "how-to/hits-and-columns/",
-    "verification": "how-to/verification/",
     "GPU": "how-to/gpu/",
     "CUDA": "how-to/gpu/",
-    "Matryoshka": "how-to/quantised/",
+    "Matryoshka": "how-to/matryoshka/",
     "model card": "how-to/loggers/",
     "ann-benchmarks": "how-to/ground-truth/",
+    **dict.fromkeys(("verification", "face", "speaker", "EER", "ROC"), "how-to/verification/"),
 }
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict"]  # with --quiet, no warning is counted
 _LOADS = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
