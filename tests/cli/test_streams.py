@@ -228,10 +228,8 @@ def test_a_terminal_gets_tables_in_its_width_and_a_pipe_whole_lines(tmp_path: Pa
         assert fitted(whole, 400) == whole
     np.savez(tmp_path / "p.npz", embeddings=ROWS, labels=LABELS)
     answered, terminal = os.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "deadheat", "compare", "p.npz", "p.npz", "--name", "a", "--name", "b"], cwd=tmp_path, stdout=terminal,
-        env=os.environ | {"COLUMNS": "60"}, check=True,
-    )  # fmt: skip
+    words = [sys.executable, "-m", "deadheat", "compare", "p.npz", "p.npz", "--name", "a", "--name", "b"]
+    done = subprocess.run(words, cwd=tmp_path, stdout=terminal, env=os.environ | {"COLUMNS": "60"}, check=True)
     os.close(terminal)
     printed = os.read(answered, 1 << 16).decode()
     os.close(answered)

@@ -196,7 +196,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("submissions").mkdir()
     np.savez("submissions/alder.npz", embeddings=embeddings)
     dh.Task(embeddings, labels).profile.save("a-profile.npz")
-    np.savez("matryoshka.npz", embeddings=rng.normal(size=(24, 512)), labels=labels)
+    np.savez("matryoshka.npz", embeddings=rng.normal(size=(80, 512)), labels=np.arange(80) % 20)
     for system, columns in {"new": 6, "old": 4, "small": 3}.items():  # with a file for each task
         Path(system).mkdir()
         for task in ("birds", "cars"):
