@@ -246,7 +246,7 @@ def _positions_in(path: Path) -> Any:
 def relevant_pairs(options: dict[str, Any]) -> Any:
     """Return the argument `relevant` of `deadheat.Task`, from a file, or from files of positions and a radius."""
     paths, radius = options.get("relevant") or (), options.get("within")
-    if paths and radius is not None:  # `deadheat collisions` has another --within, and no --relevant
+    if radius is not None:
         return within(radius, *map(_positions_in, paths))
     if len(paths) > 1:
         raise click.UsageError("--relevant goes once, or with --within once more for the positions of the gallery")
