@@ -1,0 +1,211 @@
+// A library that is preloaded, in which the nth call of one kind fails: see faults.py, which builds it and arms it.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <new>
+
+extern "C" void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+
+namespace {
+
+enum Mode { once = 0, always = 1, shortened = 2, interrupted = 3 };
+std::atomic<int> armed{-1};  // the kind, by its number in KINDS of faults.py
+std::atomic<long> calls{0}, target{0}, failed{0};
+int mode = once;
+struct Range {
+    uintptr_t start, stop;
+} core, interpreter[2];
+constexpr size_t LARGE = 2048;  // bytes of an array or of Python's that count as an allocation
+
+/// Count a call, and return whether it is to fail.
+bool fails(int kind) {
+    if (armed.load(std::memory_order_relaxed) != kind) return false;
+    const long n = ++calls;
+    const bool result = mode == always ? n >= target : n == target;
+    failed += result;
+    return result;
+}
+bool within(const Range &range, const void *address) {
+    return reinterpret_cast<uintptr_t>(address) - range.start < range.stop - range.start;
+}
+bool is_python(const void *address) { return within(interpreter[0], address) || within(interpreter[1], address); }
+
+template <class F>
+F *next(F *, const char *name) {
+    return reinterpret_cast<F *>(dlsym(RTLD_NEXT, name));
+}
+int failure(int number, int result = -1) {
+    errno = number;
+    return result;
+}
+/// The bytes of a call that fails: -1, or fewer than were asked for.
+ssize_t some(int number, size_t bytes, auto call) {
+    if (mode == shortened && bytes > 1) return call(bytes / 2);
+    if (mode == shortened) return call(bytes);
+    return failure(mode == interrupted ? EINTR : number);
+}
+
+}  // namespace
+
+enum Kind { OPEN, READ, WRITE, FLUSH, CLOSE, RENAME, FOLDER, RESERVE, MAP, FORK, THREAD, NEW, MALLOC };
+
+extern "C" {
+
+void faults_ranges(uintptr_t *bounds) {
+    core = {bounds[0], bounds[1]}, interpreter[0] = {bounds[2], bounds[3]}, interpreter[1] = {bounds[4], bounds[5]};
+}
+void faults_arm(int kind, long n, int how) {
+    armed = -1, calls = 0, failed = 0, target = n, mode = how, armed = kind;
+}
+/// End it, and return the number of calls; negative if none has failed.
+long faults_disarm() {
+    armed = -1;
+    return failed ? calls.load() : -calls - 1;
+}
+
+#define NEXT(name) static auto real = next(&name, #name)
+#define OPENS(name)                                                       \
+    int name(const char *path, int flags, ...) {                          \
+        NEXT(name);                                                       \
+        va_list given;                                                    \
+        va_start(given, flags);                                           \
+        const mode_t permissions = va_arg(given, mode_t);                 \
+        va_end(given);                                                    \
+        return fails(OPEN) ? failure(EMFILE) : real(path, flags, permissions); \
+    }
+OPENS(open)
+OPENS(open64)
+int openat(int folder, const char *path, int flags, ...) {
+    NEXT(openat);
+    va_list given;
+    va_start(given, flags);
+    const mode_t permissions = va_arg(given, mode_t);
+    va_end(given);
+    return fails(OPEN) ? failure(EMFILE) : real(folder, path, flags, permissions);
+}
+ssize_t read(int file, void *bytes, size_t n) {
+    NEXT(read);
+    return fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m); }) : real(file, bytes, n);
+}
+ssize_t pread(int file, void *bytes, size_t n, off_t at) {
+    NEXT(pread);
+    return fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
+}
+ssize_t pread64(int file, void *bytes, size_t n, off64_t at) {
+    NEXT(pread64);
+    return fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
+}
+size_t fread(void *bytes, size_t size, size_t n, FILE *file) {
+    NEXT(fread);
+    return mode <= always && fails(READ) ? failure(EIO, 0) : real(bytes, size, n, file);
+}
+ssize_t write(int file, const void *bytes, size_t n) {
+    NEXT(write);
+    return fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m); }) : real(file, bytes, n);
+}
+ssize_t pwrite(int file, const void *bytes, size_t n, off_t at) {
+    NEXT(pwrite);
+    return fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
+}
+ssize_t pwrite64(int file, const void *bytes, size_t n, off64_t at) {
+    NEXT(pwrite64);
+    return fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
+}
+int fsync(int file) {
+    NEXT(fsync);
+    return fails(FLUSH) ? failure(EIO) : real(file);
+}
+int close(int file) {
+    NEXT(close);
+    const int result = real(file);
+    return fails(CLOSE) ? failure(EIO) : result;
+}
+int rename(const char *from, const char *to) noexcept {
+    NEXT(rename);
+    return fails(RENAME) ? failure(EIO) : real(from, to);
+}
+int link(const char *from, const char *to) noexcept {
+    NEXT(link);
+    return fails(RENAME) ? failure(EPERM) : real(from, to);
+}
+int linkat(int folder, const char *from, int other, const char *to, int flags) noexcept {
+    NEXT(linkat);
+    return fails(RENAME) ? failure(EPERM) : real(folder, from, other, to, flags);
+}
+int mkdir(const char *path, mode_t permissions) noexcept {
+    NEXT(mkdir);
+    return fails(FOLDER) ? failure(ENOSPC) : real(path, permissions);
+}
+int posix_fallocate(int file, off_t start, off_t n) {
+    NEXT(posix_fallocate);
+    return fails(RESERVE) ? ENOSPC : real(file, start, n);
+}
+int posix_fallocate64(int file, off64_t start, off64_t n) {
+    NEXT(posix_fallocate64);
+    return fails(RESERVE) ? ENOSPC : real(file, start, n);
+}
+int ftruncate(int file, off_t n) noexcept {
+    NEXT(ftruncate);
+    return fails(RESERVE) ? failure(ENOSPC) : real(file, n);
+}
+int ftruncate64(int file, off64_t n) noexcept {
+    NEXT(ftruncate64);
+    return fails(RESERVE) ? failure(ENOSPC) : real(file, n);
+}
+void *mmap(void *place, size_t n, int protection, int flags, int file, off_t at) noexcept {
+    NEXT(mmap);
+    return fails(MAP) ? (errno = ENOMEM, MAP_FAILED) : real(place, n, protection, flags, file, at);
+}
+void *mmap64(void *place, size_t n, int protection, int flags, int file, off64_t at) noexcept {
+    NEXT(mmap64);
+    return fails(MAP) ? (errno = ENOMEM, MAP_FAILED) : real(place, n, protection, flags, file, at);
+}
+pid_t fork() noexcept {
+    NEXT(fork);
+    return fails(FORK) ? failure(EAGAIN) : real();
+}
+pid_t vfork() noexcept { return fork(); }  // its child would return through this frame, which the parent still needs
+int pthread_create(pthread_t *thread, const pthread_attr_t *options, void *(*work)(void *), void *given) noexcept {
+    NEXT(pthread_create);
+    return fails(THREAD) ? EAGAIN : real(thread, options, work, given);
+}
+void *malloc(size_t n) noexcept {
+    const bool fail = n >= LARGE && armed == MALLOC && is_python(__builtin_return_address(0)) && fails(MALLOC);
+    return fail ? (errno = ENOMEM, nullptr) : __libc_malloc(n);
+}
+void *calloc(size_t m, size_t n) noexcept {
+    const bool fail = m * n >= LARGE && armed == MALLOC && is_python(__builtin_return_address(0)) && fails(MALLOC);
+    return fail ? (errno = ENOMEM, nullptr) : __libc_calloc(m, n);
+}
+void *realloc(void *old, size_t n) noexcept {
+    const bool fail = n >= LARGE && armed == MALLOC && is_python(__builtin_return_address(0)) && fails(MALLOC);
+    return fail ? (errno = ENOMEM, nullptr) : __libc_realloc(old, n);
+}
+
+}  // extern "C"
+
+#define FAILS_NEW (armed == NEW && within(core, __builtin_return_address(0)) && fails(NEW))
+void *operator new(size_t n) {
+    void *memory = FAILS_NEW ? nullptr : __libc_malloc(n ? n : 1);
+    return memory ? memory : throw std::bad_alloc();
+}
+void *operator new[](size_t n) {
+    void *memory = FAILS_NEW ? nullptr : __libc_malloc(n ? n : 1);
+    return memory ? memory : throw std::bad_alloc();
+}
+void *operator new(size_t n, const std::nothrow_t &) noexcept { return FAILS_NEW ? nullptr : __libc_malloc(n ? n : 1); }
+void *operator new[](size_t n, const std::nothrow_t &) noexcept { return FAILS_NEW ? nullptr : __libc_malloc(n ? n : 1); }
+void *operator new(size_t n, std::align_val_t line) {
+    void *memory = FAILS_NEW ? nullptr : __libc_memalign(static_cast<size_t>(line), n ? n : 1);
+    return memory ? memory : throw std::bad_alloc();
+}
