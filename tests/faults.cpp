@@ -40,6 +40,15 @@ bool within(const Range &range, const void *address) {
 }
 bool is_python(const void *address) { return within(interpreter[0], address) || within(interpreter[1], address); }
 
+/// A file on disk: from a pipe of one's own nothing fails.
+bool is_file(int file) {
+    struct stat state;
+    return fstat(file, &state) == 0 && S_ISREG(state.st_mode);
+}
+
+/// A map of a file, or one that is shared: others are memory of the interpreter, without which no thread of it begins.
+bool is_map(int flags) { return !(flags & MAP_PRIVATE && flags & MAP_ANONYMOUS); }
+
 template <class F>
 F *next(F *, const char *name) {
     return reinterpret_cast<F *>(dlsym(RTLD_NEXT, name));
@@ -95,15 +104,15 @@ int openat(int folder, const char *path, int flags, ...) {
 }
 ssize_t read(int file, void *bytes, size_t n) {
     NEXT(read);
-    return fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m); }) : real(file, bytes, n);
+    return is_file(file) && fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m); }) : real(file, bytes, n);
 }
 ssize_t pread(int file, void *bytes, size_t n, off_t at) {
     NEXT(pread);
-    return fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
+    return is_file(file) && fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
 }
 ssize_t pread64(int file, void *bytes, size_t n, off64_t at) {
     NEXT(pread64);
-    return fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
+    return is_file(file) && fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
 }
 size_t fread(void *bytes, size_t size, size_t n, FILE *file) {
     NEXT(fread);
@@ -111,15 +120,15 @@ size_t fread(void *bytes, size_t size, size_t n, FILE *file) {
 }
 ssize_t write(int file, const void *bytes, size_t n) {
     NEXT(write);
-    return fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m); }) : real(file, bytes, n);
+    return is_file(file) && fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m); }) : real(file, bytes, n);
 }
 ssize_t pwrite(int file, const void *bytes, size_t n, off_t at) {
     NEXT(pwrite);
-    return fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
+    return is_file(file) && fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
 }
 ssize_t pwrite64(int file, const void *bytes, size_t n, off64_t at) {
     NEXT(pwrite64);
-    return fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
+    return is_file(file) && fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
 }
 int fsync(int file) {
     NEXT(fsync);
@@ -127,8 +136,9 @@ int fsync(int file) {
 }
 int close(int file) {
     NEXT(close);
+    const bool counts = armed == CLOSE && is_file(file);
     const int result = real(file);
-    return fails(CLOSE) ? failure(EIO) : result;
+    return counts && fails(CLOSE) ? failure(EIO) : result;
 }
 int rename(const char *from, const char *to) noexcept {
     NEXT(rename);
@@ -164,11 +174,11 @@ int ftruncate64(int file, off64_t n) noexcept {
 }
 void *mmap(void *place, size_t n, int protection, int flags, int file, off_t at) noexcept {
     NEXT(mmap);
-    return fails(MAP) ? (errno = ENOMEM, MAP_FAILED) : real(place, n, protection, flags, file, at);
+    return is_map(flags) && fails(MAP) ? (errno = ENOMEM, MAP_FAILED) : real(place, n, protection, flags, file, at);
 }
 void *mmap64(void *place, size_t n, int protection, int flags, int file, off64_t at) noexcept {
     NEXT(mmap64);
-    return fails(MAP) ? (errno = ENOMEM, MAP_FAILED) : real(place, n, protection, flags, file, at);
+    return is_map(flags) && fails(MAP) ? (errno = ENOMEM, MAP_FAILED) : real(place, n, protection, flags, file, at);
 }
 pid_t fork() noexcept {
     NEXT(fork);
