@@ -14,7 +14,8 @@
 #include <cstdint>
 #include <new>
 
-extern "C" void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+extern "C" void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
 
 namespace {
 
@@ -73,9 +74,7 @@ extern "C" {
 void faults_ranges(uintptr_t *bounds) {
     core = {bounds[0], bounds[1]}, interpreter[0] = {bounds[2], bounds[3]}, interpreter[1] = {bounds[4], bounds[5]};
 }
-void faults_arm(int kind, long n, int how) {
-    armed = -1, calls = 0, failed = 0, target = n, mode = how, armed = kind;
-}
+void faults_arm(int kind, long n, int how) { armed = -1, calls = 0, failed = 0, target = n, mode = how, armed = kind; }
 /// End it, and return the number of calls; negative if none has failed.
 long faults_disarm() {
     armed = -1;
@@ -83,56 +82,40 @@ long faults_disarm() {
 }
 
 #define NEXT(name) static auto real = next(&name, #name)
-#define OPENS(name)                                                       \
-    int name(const char *path, int flags, ...) {                          \
-        NEXT(name);                                                       \
-        va_list given;                                                    \
-        va_start(given, flags);                                           \
-        const mode_t permissions = va_arg(given, mode_t);                 \
-        va_end(given);                                                    \
+#define OPENS(name)                                                            \
+    int name(const char *path, int flags, ...) {                               \
+        NEXT(name);                                                            \
+        va_list given;                                                         \
+        va_start(given, flags);                                                \
+        const mode_t permissions = va_arg(given, mode_t);                      \
+        va_end(given);                                                         \
         return fails(OPEN) ? failure(EMFILE) : real(path, flags, permissions); \
     }
 OPENS(open)
 OPENS(open64)
-int openat(int folder, const char *path, int flags, ...) {
-    NEXT(openat);
-    va_list given;
-    va_start(given, flags);
-    const mode_t permissions = va_arg(given, mode_t);
-    va_end(given);
-    return fails(OPEN) ? failure(EMFILE) : real(folder, path, flags, permissions);
-}
 ssize_t read(int file, void *bytes, size_t n) {
     NEXT(read);
-    return is_file(file) && fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m); }) : real(file, bytes, n);
+    return is_file(file) && fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m); })
+                                        : real(file, bytes, n);
 }
-ssize_t pread(int file, void *bytes, size_t n, off_t at) {
-    NEXT(pread);
-    return is_file(file) && fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
-}
-ssize_t pread64(int file, void *bytes, size_t n, off64_t at) {
-    NEXT(pread64);
-    return is_file(file) && fails(READ) ? some(EIO, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
-}
+#define MOVES(name, kind, number, Bytes, Offset)                               \
+    ssize_t name(int file, Bytes bytes, size_t n, Offset at) {                 \
+        NEXT(name);                                                            \
+        const auto part = [&](size_t m) { return real(file, bytes, m, at); };  \
+        return is_file(file) && fails(kind) ? some(number, n, part) : part(n); \
+    }
+MOVES(pread, READ, EIO, void *, off_t)
+MOVES(pread64, READ, EIO, void *, off64_t)
+MOVES(pwrite, WRITE, ENOSPC, const void *, off_t)
+MOVES(pwrite64, WRITE, ENOSPC, const void *, off64_t)
 size_t fread(void *bytes, size_t size, size_t n, FILE *file) {
     NEXT(fread);
     return mode <= always && fails(READ) ? failure(EIO, 0) : real(bytes, size, n, file);
 }
 ssize_t write(int file, const void *bytes, size_t n) {
     NEXT(write);
-    return is_file(file) && fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m); }) : real(file, bytes, n);
-}
-ssize_t pwrite(int file, const void *bytes, size_t n, off_t at) {
-    NEXT(pwrite);
-    return is_file(file) && fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
-}
-ssize_t pwrite64(int file, const void *bytes, size_t n, off64_t at) {
-    NEXT(pwrite64);
-    return is_file(file) && fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m, at); }) : real(file, bytes, n, at);
-}
-int fsync(int file) {
-    NEXT(fsync);
-    return fails(FLUSH) ? failure(EIO) : real(file);
+    return is_file(file) && fails(WRITE) ? some(ENOSPC, n, [&](size_t m) { return real(file, bytes, m); })
+                                         : real(file, bytes, n);
 }
 int close(int file) {
     NEXT(close);
@@ -140,46 +123,27 @@ int close(int file) {
     const int result = real(file);
     return counts && fails(CLOSE) ? failure(EIO) : result;
 }
-int rename(const char *from, const char *to) noexcept {
-    NEXT(rename);
-    return fails(RENAME) ? failure(EIO) : real(from, to);
-}
-int link(const char *from, const char *to) noexcept {
-    NEXT(link);
-    return fails(RENAME) ? failure(EPERM) : real(from, to);
-}
-int linkat(int folder, const char *from, int other, const char *to, int flags) noexcept {
-    NEXT(linkat);
-    return fails(RENAME) ? failure(EPERM) : real(folder, from, other, to, flags);
-}
-int mkdir(const char *path, mode_t permissions) noexcept {
-    NEXT(mkdir);
-    return fails(FOLDER) ? failure(ENOSPC) : real(path, permissions);
-}
-int posix_fallocate(int file, off_t start, off_t n) {
-    NEXT(posix_fallocate);
-    return fails(RESERVE) ? ENOSPC : real(file, start, n);
-}
-int posix_fallocate64(int file, off64_t start, off64_t n) {
-    NEXT(posix_fallocate64);
-    return fails(RESERVE) ? ENOSPC : real(file, start, n);
-}
-int ftruncate(int file, off_t n) noexcept {
-    NEXT(ftruncate);
-    return fails(RESERVE) ? failure(ENOSPC) : real(file, n);
-}
-int ftruncate64(int file, off64_t n) noexcept {
-    NEXT(ftruncate64);
-    return fails(RESERVE) ? failure(ENOSPC) : real(file, n);
-}
-void *mmap(void *place, size_t n, int protection, int flags, int file, off_t at) noexcept {
-    NEXT(mmap);
-    return is_map(flags) && fails(MAP) ? (errno = ENOMEM, MAP_FAILED) : real(place, n, protection, flags, file, at);
-}
-void *mmap64(void *place, size_t n, int protection, int flags, int file, off64_t at) noexcept {
-    NEXT(mmap64);
-    return is_map(flags) && fails(MAP) ? (errno = ENOMEM, MAP_FAILED) : real(place, n, protection, flags, file, at);
-}
+#define ENDS(name, kind, number, failed, given, passed)             \
+    int name given {                                                \
+        NEXT(name);                                                 \
+        return fails(kind) ? failure(number, failed) : real passed; \
+    }
+ENDS(fsync, FLUSH, EIO, -1, (int file), (file))
+ENDS(rename, RENAME, EIO, -1, (const char *from, const char *to) noexcept, (from, to))
+ENDS(linkat, RENAME, EPERM, -1, (int a, const char *from, int b, const char *to, int flags) noexcept,
+     (a, from, b, to, flags))
+ENDS(mkdir, FOLDER, ENOSPC, -1, (const char *path, mode_t permissions) noexcept, (path, permissions))
+ENDS(posix_fallocate, RESERVE, ENOSPC, ENOSPC, (int file, off_t start, off_t n), (file, start, n))
+ENDS(posix_fallocate64, RESERVE, ENOSPC, ENOSPC, (int file, off64_t start, off64_t n), (file, start, n))
+ENDS(ftruncate, RESERVE, ENOSPC, -1, (int file, off_t n) noexcept, (file, n))
+ENDS(ftruncate64, RESERVE, ENOSPC, -1, (int file, off64_t n) noexcept, (file, n))
+#define MAPS(name, Offset)                                                                                               \
+    void *name(void *place, size_t n, int protection, int flags, int file, Offset at) noexcept {                         \
+        NEXT(name);                                                                                                      \
+        return is_map(flags) && fails(MAP) ? (errno = ENOMEM, MAP_FAILED) : real(place, n, protection, flags, file, at); \
+    }
+MAPS(mmap, off_t)
+MAPS(mmap64, off64_t)
 pid_t fork() noexcept {
     NEXT(fork);
     return fails(FORK) ? failure(EAGAIN) : real();
@@ -189,18 +153,10 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *options, void *(*wor
     NEXT(pthread_create);
     return fails(THREAD) ? EAGAIN : real(thread, options, work, given);
 }
-void *malloc(size_t n) noexcept {
-    const bool fail = n >= LARGE && armed == MALLOC && is_python(__builtin_return_address(0)) && fails(MALLOC);
-    return fail ? (errno = ENOMEM, nullptr) : __libc_malloc(n);
-}
-void *calloc(size_t m, size_t n) noexcept {
-    const bool fail = m * n >= LARGE && armed == MALLOC && is_python(__builtin_return_address(0)) && fails(MALLOC);
-    return fail ? (errno = ENOMEM, nullptr) : __libc_calloc(m, n);
-}
-void *realloc(void *old, size_t n) noexcept {
-    const bool fail = n >= LARGE && armed == MALLOC && is_python(__builtin_return_address(0)) && fails(MALLOC);
-    return fail ? (errno = ENOMEM, nullptr) : __libc_realloc(old, n);
-}
+#define FAILS_MALLOC(n) (n >= LARGE && armed == MALLOC && is_python(__builtin_return_address(0)) && fails(MALLOC))
+void *malloc(size_t n) noexcept { return FAILS_MALLOC(n) ? nullptr : __libc_malloc(n); }
+void *calloc(size_t m, size_t n) noexcept { return FAILS_MALLOC(m * n) ? nullptr : __libc_calloc(m, n); }
+void *realloc(void *old, size_t n) noexcept { return FAILS_MALLOC(n) ? nullptr : __libc_realloc(old, n); }
 
 }  // extern "C"
 

@@ -3,9 +3,9 @@
     python -m tests.faults                              every call of every kind, in every run: minutes
     python -m tests.faults --only csv board --fault read --most 20
 
-`faults.cpp` is compiled and preloaded: it has the functions of the C library and `operator new` of the core, and so sees
-calls of NumPy, h5py and the core, too. A run ends well if it returns what it does without a fault, or raises an error of
-deadheat, an `OSError` or a `MemoryError`, on the command line in one line; if its files are as they were or whole; if
+`faults.cpp` is compiled and preloaded: it stands before the C library and before `operator new` of the core, and so
+sees calls of NumPy, h5py and the core. A run ends well if it returns what it does without a fault, or raises an error
+of deadheat, an `OSError` or a `MemoryError`, on the command line in one line; if its files are as they were or whole; if
 no other file, descriptor, thread or process is left; and if the next run returns the same. Linux with a compiler only.
 """
 
@@ -38,7 +38,7 @@ import numpy as np
 
 import deadheat as dh
 from deadheat import _core
-from deadheat.cli.main import main as command
+from deadheat.cli.main import main as deadheat
 from deadheat.engine.counting import executors
 from deadheat.support import scratch
 
@@ -93,7 +93,7 @@ def on_the_command_line(world: World, *words: str) -> Any:
     status: Any = 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), contextlib.chdir(world.given):
         try:
-            command([*words])
+            deadheat([*words])
         except SystemExit as exit_:
             status = exit_.code
     if status == 0:
@@ -123,6 +123,9 @@ def with_executor(world: World, pool: Any) -> Any:
 
 
 EVALUATE = ("evaluate", "rows.npz", "--threads", "2", "--force", "-q", "-m", "mAP")
+BOARD = tuple(
+    ["leaderboard", "rows.npz", "--labels", "labels.npy", "--public", "-m", "mAP", "--threads", "1", "--force"]
+)
 RUNS: dict[str, Callable[[World], Any]] = {
     **{file: lambda world, file=f"rows.{file}": evaluated(world, file)
        for file in ("npy", "npz", "csv", "parquet", "h5", "safetensors", "fvecs")},
@@ -133,8 +136,7 @@ RUNS: dict[str, Callable[[World], Any]] = {
     "page": lambda world: on_the_command_line(world, *EVALUATE, "--html", f"{world.out}/page.html"),
     "profile": lambda world: on_the_command_line(world, *EVALUATE, "--save-profile", f"{world.out}/profile.npz"),
     "per-query": lambda world: on_the_command_line(world, *EVALUATE, "--per-query", f"{world.out}/queries.csv"),
-    "board": lambda world: on_the_command_line(world, "leaderboard", "rows.npz", "--labels", "labels.npy", "--public", "-m", "mAP",
-                                               "--threads", "1", "--json", f"{world.out}/board.json", "--force"),
+    "board": lambda world: on_the_command_line(world, *BOARD, "--json", f"{world.out}/board.json"),
     "threads": lambda world: with_executor(world, ThreadPoolExecutor),
     "processes": lambda world: with_executor(world, ProcessPoolExecutor),
 }  # fmt: skip
@@ -279,9 +281,9 @@ class Harness:
         status = os.waitpid(child, 0)[1]
         return f"the process died with status {status}" if status else pickle.loads(answer)
 
-    def check(self, name: str, fault: str, most: int | None, budget: float) -> tuple[int, int]:
-        """Let the first, second, ... call of a run fail; return how many there are, and the number of failures."""
-        run, n_failure = RUNS[name], len(self.failures)
+    def check(self, name: str, fault: str, most: int | None, budget: float) -> int:
+        """Let the first, second, ... call of a run fail; return how many there are."""
+        n_failure = len(self.failures)
         started = time.monotonic()
         for n in range(1, (most or 10**9) + 1):
             self.clean()
@@ -291,7 +293,7 @@ class Harness:
             print(f"{name}, {fault} {n}", file=self.log, flush=True)
             wrong = self.apart(name, fault, n, self.expected[name], old)
             if wrong is None:
-                return n - 1, len(self.failures) - n_failure
+                return n - 1
             if wrong:
                 self.failures.append(f"{name}, {fault} {n}: {wrong}")
                 print(self.failures[-1], flush=True)
@@ -299,7 +301,7 @@ class Harness:
                     break
             if time.monotonic() - started > budget:
                 break
-        return n, len(self.failures) - n_failure
+        return n
 
 
 def library(folder: Path) -> Path:
@@ -343,11 +345,11 @@ def main() -> int:
         for fault in given.fault:
             if (name, fault) in NOT_OURS:
                 continue
-            counts[fault], n_failure = harness.check(name, fault, given.most, given.budget)
+            counts[fault] = harness.check(name, fault, given.most, given.budget)
             total += counts[fault]
         shown = ", ".join(f"{n} {fault}" for fault, n in counts.items() if n)
         print(f"{name}: {shown}, {time.monotonic() - started:.0f} s", flush=True)
-    print(f"{total} faults {len(harness.failures)} end badly")
+    print(f"{total} faults, {len(harness.failures)} end badly")
     return 1 if harness.failures else 0
 
 

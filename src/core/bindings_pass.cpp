@@ -115,7 +115,8 @@ inline Queries queries_of(handle from) {
 }
 template <>
 struct type_caster<Queries> : made_caster<Queries, queries_of> {
-    static constexpr auto Name = const_name("collections.abc.Mapping[int, ") + make_caster<Numbers64>::Name + const_name("]");
+    static constexpr auto Name =
+        const_name("collections.abc.Mapping[int, ") + make_caster<Numbers64>::Name + const_name("]");
 };
 
 template <>

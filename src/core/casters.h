@@ -143,7 +143,8 @@ struct type_caster<deadheat::Numbers64> : caster_by<deadheat::Numbers64, make_ca
     }
 };
 
-/// Makes a value from an object by a function, where the value is taken: an exception in `from_python` would end the process.
+/// Makes a value from an object by a function, where the value is taken: an exception in `from_python` would end the
+/// process.
 template <class Made, auto made>
 struct made_caster {
     using Value = Made;
