@@ -51,7 +51,12 @@ def test_its_values_are_between_the_bounds(
     if not run.keys() & qrels.keys():
         return
     expected = theirs(run, qrels, rel, judged_only)
-    how: dict[str, Any] = {"complete": False, "ties": "float32", "rel": rel, "judged_only": judged_only}
+    how: dict[str, Any] = {
+        "complete": False,
+        "ties": "float32",
+        "rel": rel,
+        "unjudged": "junk" if judged_only else "irrelevant",
+    }
     report = dh.evaluate(dh.from_run(run, qrels, **how), NAMES, singletons="zero")
     assert report.profile.query_ids is not None
     assert set(report.profile.query_ids) == set(expected)
@@ -95,7 +100,7 @@ def test_thousands_of_lines(rel: int, scores: int, judged_only: bool) -> None:
     flags = {"relevance_level": rel, "judged_docs_only_flag": judged_only}
     names = {*LINES, "num_ret", "num_rel", "num_rel_ret"}
     expected = pytrec_eval.RelevanceEvaluator(qrels, names, **flags).evaluate(run)
-    task = dh.from_run(run, qrels, rel=rel, complete=False, judged_only=judged_only)
+    task = dh.from_run(run, qrels, rel=rel, complete=False, unjudged="junk" if judged_only else "irrelevant")
     report = dh.evaluate(task, singletons="zero")
     result = [line.split("\t") for line in trec_lines(report, LINES, by_query=True, summary=False)]
     counts = ("num_ret", "num_rel", "num_rel_ret")

@@ -100,7 +100,9 @@ def test_a_query_ranked_for_itself_is_remarked() -> None:
     qrels = {query: {"d": 1} for query in run}
     (said,) = remarks(dh.from_run(run, qrels))
     assert said.startswith("In 3 of 4 queries a document with the id of the query is ranked, and is not relevant.")
-    assert remarks(dh.from_run(run, qrels, judged_only=True)) == []
+    (said,) = remarks(dh.from_run(run, qrels, unjudged="junk"))
+    assert said == "The qrels judge no document as irrelevant: without unjudged ones, all that is left is relevant."
+    assert remarks(dh.from_run(run, {query: {"d": 1, "e": 0} for query in qrels}, unjudged="junk")) == []
     assert remarks(dh.from_run(run, {query: {"d": 1, query: 1} for query in run})) == []
     assert "queries ranked for themselves" in dh.audit_run(run, qrels)
     users = {str(i): {str(item): -float(item) for item in range(2)} for i in range(5)}  # of items 0 and 1

@@ -214,7 +214,7 @@ def test_every_order_of_the_ties(seed: int) -> None:
             assert value.expected == pytest.approx(math.fsum(values[name]) / len(values[name]), abs=1e-12), name
 
 
-@pytest.mark.parametrize("how", [{}, {"judged_only": True}, {"ties": "float32"}, {"max_docs": 4}, {"rel": 2}])
+@pytest.mark.parametrize("how", [{}, {"unjudged": "junk"}, {"ties": "float32"}, {"max_docs": 4}, {"rel": 2}])
 def test_a_column_has_what_ranking_by_id_gives(how: dict[str, Any]) -> None:
     """With each tie broken by an amount too small to change another order, the last id in the alphabet first."""
     rng = np.random.default_rng(7)

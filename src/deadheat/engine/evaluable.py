@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from numpy.typing import NDArray
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidTypeError
+from deadheat.errors import InvalidTypeError, InvalidValueError
 
 _NO_FILES: dict[str, tuple[str, ...]] = {}
 
@@ -28,6 +28,8 @@ class Origin(NamedTuple):
     n_excluded: int = 0
     separate_gallery: bool = False
     judged: TieProfile | None = None  # of the judged documents of a run
+    coverage: Callable[[], TieProfile] | None = None  # makes that in which all judged documents are relevant
+    pool: Callable[[str], set[str]] | None = None  # the unjudged documents that are ranked for a query, if unknown
     rel: float | None = None
 
 
@@ -58,7 +60,15 @@ class Evaluable(ABC):
 def profile_of_task(task: Any, kinds: str = "a Task or a TieProfile") -> TieProfile:
     """Return the profile of a task, or a profile itself; `kinds` says in a message what it may be."""
     if isinstance(task, TieProfile):
-        return task
+        return require_judged(task)
     if not isinstance(task, Evaluable):
         raise InvalidTypeError("task", f"must be {kinds}, but is of type {type(task).__name__}")
-    return task.profile
+    return require_judged(task.profile)
+
+
+def require_judged(profile: TieProfile) -> TieProfile:
+    """Return a profile, and refuse one whose unjudged items are unknown, for questions about ties alone."""
+    if profile.n_unjudged is not None:
+        rule = "must not be 'unknown' here, where only ties are undecided: take 'irrelevant' or 'junk'"
+        raise InvalidValueError("unjudged", rule)
+    return profile

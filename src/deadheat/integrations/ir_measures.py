@@ -197,7 +197,7 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
             of_judged = measure.NAME.partition("_")[0] == "Bpref"
             key = f"{judged_only} {gains} {of_judged}"
             if key not in profiles:
-                options = RunOptions(judged_only=judged_only, rule=self.rule)
+                options = RunOptions(unjudged="junk" if judged_only else "irrelevant", rule=self.rule)
                 make = profile_judged_documents if of_judged else profile_tables
                 profiles[key] = make(scores, self._regraded(gains), queries, options)
             values = _values(profiles[key], measure)

@@ -32,6 +32,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.measures.completions import Deciding, Placement, furthest, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant, not_a_rank_sum
 from deadheat.measures.groups import (
     POSSIBLE,
@@ -84,6 +85,26 @@ class AveragePrecision(ClosedForms):
         variance = sum_by_query(profile, mixed, _variances(*_arrays(profile, mixed), slots))
         with np.errstate(invalid="ignore"):
             return np.sqrt(variance) / defined(profile, most_found(profile.n_relevant, measure))
+
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        """Return the completions at which the sum over its divisor is least and greatest."""
+        if measure.choice == HITS:
+            return super().deciding(profile, measure)  # refused: a hit that moves to the front can lower it
+        n = furthest(profile)
+        discount, before = np.zeros((2, n + 2))  # one over a rank within the cutoff, and over the one before it
+        within = 1 + (min(measure.limit, n) if measure.limit else n)
+        discount[:within] = reciprocal_ranks(n)[:within]
+        before[1:within] = discount[: within - 1]
+
+        def values(placement: Placement) -> Float64:
+            if measure.limit == 0:
+                return placement.sums_within(placement.n_relevant) / placement.n_relevant
+            if measure.choice == TRAPEZOID:
+                first = np.eye(1, n + 2, 1)[0]  # precision 1 is before rank 1
+                return (placement.sums(discount + before) - placement.once(before - first)) / (2 * placement.n_relevant)
+            return placement.sums(discount) / most_found(placement.n_relevant, measure)
+
+        return scanned(profile, values)
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         if measure.choice in (HITS, TRAPEZOID):

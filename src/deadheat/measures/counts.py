@@ -30,7 +30,8 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum, Variant
+from deadheat.measures.completions import Deciding, Placement, by_cutoff, furthest, scanned
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum, Variant, not_a_rank_sum
 from deadheat.measures.groups import (
     POSSIBLE,
     defined,
@@ -71,11 +72,34 @@ class Hits(ClosedForms):
             values = self.factor * np.sqrt(sum_by_query(profile, mixed, variance))
             return defined(profile, values / self._divisor(measure, profile.n_relevant))
 
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        if measure.limit:
+            return by_cutoff(profile, measure.limit)
+        return scanned(profile, lambda placement: placement.hits(placement.n_relevant) / placement.n_relevant)
+
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         return RankSum(Counted.ONE, np.ones(n + 1), 1.0 / (self._divisor(measure, relevant) / self.factor))
 
     def _divisor(self, measure: Measure, relevant: Int64) -> Float64:
         return np.asarray(self.size * measure.limit + self.share * most_found(relevant, measure), dtype=np.float64)
+
+
+class JudgedShare(Hits):
+    """The share of the first k ranked items, or of all if there are fewer, that are relevant: here, those judged."""
+
+    coverage = graded = True  # whatever the gain that is relevant
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        groups, limit = kernel_arrays(profile, np.minimum(profile.n_ranked, measure.limit)), measure.limit
+        return lambda first, last: _core.hits((first, last), groups, limit, (1.0, 0.0, 1.0), out)
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        """Return the deviation; NaN where nothing is ranked."""
+        fewer = np.where(profile.n_ranked > 0, np.minimum(profile.n_ranked, measure.limit), np.nan)
+        return super().deviation(profile, measure) * (measure.limit / fewer)
+
+    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
+        raise not_a_rank_sum(measure)
 
 
 @dataclass(frozen=True)
@@ -94,6 +118,9 @@ class SetCounts(NoRankSum):
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         return defined(profile, np.zeros(profile.n_query))
+
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        return by_cutoff(profile, measure.limit)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -115,6 +142,19 @@ class Area(ClosedForms):
         pairs = profile.n_relevant * (profile.n_ranked - found(profile))
         with np.errstate(invalid="ignore"):
             return np.sqrt(variance) / np.where(pairs > 0, pairs, np.nan)
+
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        n = furthest(profile)
+        once = np.ones(n + 2)
+        once[-1] = 0.0
+
+        def values(placement: Placement) -> Float64:
+            hits = placement.once(once)
+            pairs = placement.once((placement.n_ranked - np.arange(n + 2.0)) * once) - hits * (hits - 1) / 2
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return pairs / ((placement.n_ranked - hits) * placement.n_relevant)
+
+        return scanned(profile, values)
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         pairs = relevant * (ranked - relevant).astype(np.float64)

@@ -21,10 +21,11 @@ import numpy as np
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
+from deadheat.measures.completions import Deciding, Placement, Unjudged, furthest, running, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant
 from deadheat.measures.groups import distinct, groups_within, kernel_arrays, last_ranks, sum_by_query
 from deadheat.support import scratch
-from deadheat.support.arrays import Float64, Int64, pieces
+from deadheat.support.arrays import Float64, Int64, pieces, runs_joined
 from deadheat.support.lazy import decimal
 
 # The gains of a grade g, as ir_measures calls them: g itself, which is the default, or 2^g - 1.
@@ -76,9 +77,53 @@ class DiscountedGain(ClosedForms):
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(sum_by_query(profile, group, variance)) / ideal
 
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        """Return the completions at which the sum of the gains over that of the best order is least and greatest."""
+        some, in_all, gain = Unjudged.of(profile)
+        n, most = furthest(profile), int((profile.n_relevant + in_all).max(initial=1))
+        table = np.zeros(max(n, most) + 2)  # sums of the discounts up to each rank
+        table[1:] = np.cumsum(discount_table(len(table).bit_length())[0][1 : len(table)])
+        table[1 + min(measure.limit, len(table) - 1) :] = table[min(measure.limit, len(table) - 1)]
+        gains = profile.gain_table.astype(np.float64)
+        if measure.choice == EXPONENTIAL:
+            gains, gain = (exponential(each, _LARGEST_EXPONENT, "an exponential gain") for each in (gains, gain))
+        by_grade, relevant_by_grade = profile.counts_by_grade
+
+        def values(placement: Placement) -> Float64:
+            given = gains[placement.query], float(gain[placement.query]), table
+            counts, n, s = by_grade[placement.groups], some[placement.groups], np.arange(len(placement.n_relevant))
+            start = profile.closer[placement.groups] + (profile.tied[placement.groups] if placement.worst else 0)
+            every = np.arange(len(n))[:: -1 if placement.worst else 1]
+            group, t = np.repeat(every, n[every]), runs_joined(np.ones_like(n), n[every])
+
+            def total(group: Int64, t: Int64) -> Float64:
+                return _with_more(start[group], -1 if placement.worst else 1, counts[group], t, *given)
+
+            steps, missing = total(group, t) - total(group, t - 1), np.zeros(len(s) - 1 - len(t))
+            steps = np.concatenate([missing, steps] if placement.worst else [steps, missing])
+            best = _with_more(0 * s, 1, np.tile(relevant_by_grade[placement.query], (len(s), 1)), s, *given)
+            return np.asarray((total(every, 0 * every).sum() + running(steps)) / best)
+
+        return scanned(profile, values)
+
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         discount = discount_table(n.bit_length())[0]
         return RankSum(Counted.ONE, discount, 1.0 / np.cumsum(discount)[np.minimum(relevant, measure.limit)])
+
+
+def _with_more(
+    start: Int64, sign: int, counts: Int64, n: Int64, gains: Float64, gain: float, table: Float64
+) -> Float64:
+    """Sum gains times discounts of items by gain, the greatest first, from ranks on (or back, if `sign` is -1).
+
+    There are `counts` of each of the `gains`, ascending, and `n` more of one gain; `table` sums the discounts.
+    """
+    values, placed = np.zeros(len(start)), np.zeros(len(start), dtype=np.int64)
+    columns = [(grade_gain, count) for grade_gain, count in zip(gains.tolist(), counts.T, strict=True) if count.any()]
+    for item_gain, count in sorted([*columns, (gain, n)], key=lambda column: -column[0]):
+        before, placed = placed, placed + count
+        values += item_gain * sign * (table[start + sign * placed] - table[start + sign * before])
+    return values
 
 
 def _gains(profile: TieProfile, measure: Measure) -> Float64:

@@ -51,11 +51,13 @@ class ClosedForms(ABC):
     """The computations of a family on a tie profile; a parameter of the instance distinguishes related families.
 
     `graded` is True if gains count; otherwise an item is relevant from a gain on that a name can give.
-    `judged` is True if only items with a judgement count, where there are others.
+    `judged` is True if only items with a judgement count, where there are others. `coverage` is True if the items that
+    count as relevant are those with a judgement, whatever that is.
     """
 
     graded = False
     judged = False
+    coverage = False
 
     @abstractmethod
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
@@ -65,6 +67,14 @@ class ClosedForms(ABC):
         but one have the relevant items last or first in each; expected is the mean over all orders. Where no group is
         mixed the three are equal, bit by bit. NaN for a query without relevant items.
         """
+
+    def deciding(self, profile: TieProfile, measure: Measure) -> tuple[Int64, Int64]:
+        """Return how many unjudged items of each query, (n_query,), are relevant at the lower and the upper bound.
+
+        The last ones are at the lower bound, and the first ones at the upper: see `deadheat.measures.completions`.
+        """
+        rule = f"{measure.name} must be left out where unjudged documents are unknown"
+        raise InvalidValueError("measures", f"{rule}, for its bounds over what they may be are not known")
 
     def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:  # noqa: B027
         """Fill in the expected values that the loop left out, as they need several queries at once."""

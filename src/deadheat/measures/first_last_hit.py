@@ -18,6 +18,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.measures.completions import Deciding, Placement, by_cutoff, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum
 from deadheat.measures.groups import (
     TwoSteps,
@@ -58,6 +59,17 @@ class HitPosition(TwoSteps):
         values = moments(k, tied, profile.tied_relevant[group], slots, self.value, deviation=deviation, threads=threads)
         return values if self.value >= 0 else values * profile.n_relevant[query]
 
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        if self.value >= 0:
+            return by_cutoff(profile, measure.limit)
+
+        def values(placement: Placement) -> Float64:
+            last = placement.last()
+            missing = (last > placement.n_ranked) | (placement.n_relevant[0] > len(placement.judged))
+            return np.where(missing, 0.0, placement.n_relevant / np.maximum(last, 1))
+
+        return scanned(profile, values)
+
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         discount = reciprocal_ranks(n) if self.value else np.ones(n + 1)
         if self.value < 0:
@@ -75,6 +87,9 @@ class AllHits(ClosedForms):
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         chances = _chances(*self._last_groups(profile, measure))
         return defined(profile, np.sqrt(chances * (1 - chances)))
+
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        return by_cutoff(profile, measure.limit)
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         return RankSum(Counted.LAST, np.ones(n + 1), np.ones(len(relevant)))

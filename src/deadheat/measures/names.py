@@ -17,7 +17,7 @@ from deadheat.errors import MOST, InvalidTypeError, InvalidValueError, printable
 from deadheat.inputs.arrays import least_gain
 from deadheat.measures.average_precision import HITS, OVER, AveragePrecision
 from deadheat.measures.counts import OVER as RECALL_OVER
-from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
+from deadheat.measures.counts import Area, Hits, JudgedShare, Preferences, SetCounts
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
 from deadheat.measures.expected_reciprocal_rank import ExpectedReciprocalRank
 from deadheat.measures.family import Family, Measure, key
@@ -88,6 +88,8 @@ FAMILIES = [
            "SetP times SetR", ("set map", "set average precision")),
     Family("SetF", "never", "precision", SetCounts(lambda h: 2.0 * h, lambda n, r: n + r),
            "harmonic mean of SetP and SetR", ("set F1",)),
+    Family("Judged", "must", "precision", JudgedShare(factor=1.0, size=1.0, share=0.0),
+           "share of the first k documents of a run, or of all if there are fewer, that the qrels judge", ()),
 ]  # fmt: skip
 
 SPELLINGS = {spelling: (row, choice) for row in FAMILIES for spelling, choice in row.spellings.items()}
@@ -109,7 +111,7 @@ NOT_HERE = {  # measures of other programs, and what to do instead
     "acg": "is a mean of grades, no fraction, and is not computed; ask for nDCG, for which grades are gains",
     "relstring": "is the order of the documents itself, which ties leave open",
     **dict.fromkeys(("mr", "amr", "amri", "meanrank"), "is a mean of ranks: dh.link_prediction has it; or ask for MRR"),
-    "unj": "counts documents without a judgement and is not computed",
+    "unj": "counts documents without a judgement and is not computed; Judged@k is the share of those that have one",
     "numnonreljudgedret": "counts documents by their judgement and is not computed",
 }  # fmt: skip
 

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.measures.completions import Deciding, Unjudged, by_cutoff, furthest, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant
 from deadheat.measures.groups import defined, distinct, filled, groups_within, last_ranks, sum_by_query
 from deadheat.support.arrays import Float64, Int64
@@ -71,6 +72,16 @@ class RankDiscount(ClosedForms):
         return defined(
             profile, np.sqrt(sum_by_query(profile, group, variance)) * self._scale(profile.n_relevant, table)
         )
+
+    def deciding(self, profile: TieProfile, measure: Measure) -> Deciding:
+        if self.over == "nothing":
+            return by_cutoff(profile, measure.limit)
+        n = furthest(profile)
+        most = min(max(n, int((profile.n_relevant + Unjudged.of(profile).in_all).max())), measure.limit)
+        of_ranks = self.discounts(most, measure)
+        table, discount = np.append(0.0, np.cumsum(of_ranks)), np.zeros(n + 2)
+        discount[1 : 1 + min(n, most)] = of_ranks[:n]
+        return scanned(profile, lambda placement: placement.once(discount) * self._scale(placement.n_relevant, table))
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         discount = np.concatenate([[0.0], self.discounts(n, measure)])

@@ -16,7 +16,8 @@ import numpy as np
 
 from deadheat.engine.profiles.parts import at_level, each_part, in_parts
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidTypeError
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.measures.completions import Unjudged, completed, condensed
 from deadheat.measures.family import Measure
 from deadheat.measures.groups import in_threads, last_ranks
 from deadheat.measures.names import parse
@@ -69,9 +70,16 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
 
 
 @plain_floats
-def all_bounds(profile: TieProfile, measures: Iterable[Measure | str], threads: int = 1) -> list[Triple[Float64]]:
-    """Compute `per_query` for several measures, in threads; each thread has its own queries."""
+def all_bounds(
+    profile: TieProfile, measures: Iterable[Measure | str], threads: int = 1, coverage: bool = False
+) -> list[Triple[Float64]]:
+    """Compute `per_query` for several measures, in threads; each thread has its own queries.
+
+    `coverage` is True for a profile in which the judged items are the relevant ones, of which Judged@k is a measure.
+    """
     listed = [_parsed(measure) for measure in checks.listed(measures, "measures", "names, such as ['mAP', 'P@10']")]
+    for name in [measure.name for measure in listed if measure.row.forms.coverage and not coverage]:
+        raise InvalidValueError("measures", f"must be without {name}, which needs the documents of a run and its qrels")
     profile, threads = _profile(profile), checks.positive_integer(threads, "threads", checks.MOST_THREADS)
     out = np.full((len(listed), 3, profile.n_query), np.nan)
     levels = dict.fromkeys(measure.rel for measure in listed)
@@ -97,6 +105,10 @@ def _profile(profile: TieProfile) -> TieProfile:
 
 def _fill(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float64], threads: int) -> None:
     """Write the values of several measures of one level of relevance, (3, n_query) each."""
+    if profile.n_unjudged is not None:
+        for measure, values in zip(measures, out, strict=True):
+            _fill_unknown(profile, measure, values, threads)
+        return
     fills = [measure.row.forms.loop(profile, measure, values) for measure, values in zip(measures, out, strict=True)]
     in_threads(lambda first, last: [fill(first, last) for fill in fills], ranges_of_queries(profile, threads), threads)
     for measure, values in zip(measures, out, strict=True):
@@ -106,6 +118,21 @@ def _fill(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float6
             measure.row.forms.complete(profile, measure, Triple(*values), threads)
     if profile.n_ordered is not None:
         _forget_expected(profile, measures, out, threads)
+
+
+def _fill_unknown(profile: TieProfile, measure: Measure, out: Float64, threads: int) -> None:
+    """Write the least and the greatest value over what unjudged items may be, and an expectation where these agree."""
+    forms, has_relevant = measure.row.forms, profile.n_relevant > 0
+    if forms.judged:
+        _fill(condensed(profile), [measure], [out], threads)
+        return
+    low, high = (np.full_like(out, np.nan) for _ in range(2))
+    for n, values, worst in zip(forms.deciding(profile, measure), (low, high), (True, False), strict=True):
+        _fill(completed(profile, n, worst, forms.graded), [measure], [values], threads)
+    out[0], out[2] = low[0], np.maximum(low[0], high[2])
+    open_to_it = (Unjudged.of(profile).in_all > 0) & (out[0] < out[2])
+    out[1] = np.where(open_to_it, np.nan, np.where(out[0] == out[2], out[0], low[1]))
+    out[:, ~has_relevant] = np.nan
 
 
 def ranges_of_queries(profile: TieProfile, threads: int) -> list[tuple[int, int]]:
@@ -180,8 +207,21 @@ def std(profile: TieProfile, measure: Measure | str) -> Float64:
     profile, measure = _profile(profile), _parsed(measure)
     if profile.bounds_only:
         return np.full(profile.n_query, np.nan)
+    if profile.n_unjudged is not None:
+        return _deviation_of_known(profile, measure)
     deviation = measure.row.forms.deviation
     if profile.n_ordered is not None:
         unknown = np.isnan(per_query(profile, measure).expected)
         return np.where(unknown, np.nan, std(profile.best_completed(), measure))
     return np.concatenate([deviation(at_level(part, measure.rel), measure) for _, part in in_parts(profile)])
+
+
+def _deviation_of_known(profile: TieProfile, measure: Measure) -> Float64:
+    """Return the deviation of queries whose value does not depend on what unjudged items are; NaN for the others."""
+    if measure.row.forms.judged:
+        return std(condensed(profile), measure)
+    of_level, nothing = at_level(profile, measure.rel), np.zeros(profile.n_query, dtype=np.int64)
+    forms = measure.row.forms
+    over_ties = forms.deviation(completed(of_level, nothing, True, forms.graded), measure)
+    expected = per_query(profile, measure).expected
+    return np.where(Unjudged.of(of_level).in_all == 0, over_ties, np.where(np.isnan(expected), np.nan, 0.0))

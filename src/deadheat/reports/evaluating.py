@@ -23,7 +23,7 @@ from deadheat.support.floats import plain_floats
 
 Measures = str | Iterable[str] | None
 
-RUN_MEASURES = ("mAP", "nDCG@10", "MRR", "P@10", "R-Precision", "Recall@100")
+RUN_MEASURES = ("mAP", "nDCG@10", "MRR", "P@10", "R-Precision", "Recall@100", "Judged@10")
 _OWN = ("measures", "singletons", "average")  # arguments of `evaluate` that are no part of a task
 
 
@@ -81,7 +81,8 @@ def evaluate(
         `measures`.
     measures : str or iterable of str, optional
         Names such as ``"mAP"``, ``"Hit@1"`` or ``"nDCG@10"``, or one string with commas between them. By default
-        `deadheat.measures.DEFAULT_MEASURES`; for a run mAP, nDCG@10, MRR, P@10, R-Precision and Recall@100.
+        `deadheat.measures.DEFAULT_MEASURES`; for a run mAP, nDCG@10, MRR, P@10, R-Precision, Recall@100 and
+        Judged@10, for lists the same without the last.
     singletons : {"skip", "zero", "one", "balanced"}
         The value of a query without a relevant item. ``"skip"``: NaN, which does not count (the paper's "chop").
         ``"zero"`` (its "null"; trec_eval, pytrec_eval, ir_measures and ranx) and ``"one"`` (its "perfect"): that value,
@@ -125,7 +126,8 @@ def evaluate(
         if len(more) > 1 or (more and measures is not None):
             raise InvalidTypeError("evaluate", "must be given a task and measures, and options by name")
         measures = more[0] if more else measures
-        names = RUN_MEASURES if measures is None and task.is_run else measures
+        usual = RUN_MEASURES if task.source == "a run" else RUN_MEASURES[:-1]  # lists are mostly of relevant ids alone
+        names = usual if measures is None and task.is_run else measures
         summary = SummaryOptions.checked(names, singletons, average, rel=task.rel)
         _refuse_settings(task, settings)
         return report_of(task, summary)
@@ -170,7 +172,7 @@ def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **o
     if options.singletons == "skip" and not profile.n_relevant.any():
         raise UndefinedError(
             f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "
-            "each without a ranked item of its own label"
+            "each without a ranked item that is relevant to it"
         )
     report = Report(profile, options.measures, options.singletons, options.average, **origin)
     report._compute(options.measures, threads)

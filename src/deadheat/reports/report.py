@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from deadheat.engine.profiles.profile import TieCounts, TieProfile
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import sentences
 from deadheat.inputs.samples import QueryLabels
+from deadheat.measures.completions import Unjudged
 from deadheat.measures.names import parse
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Average, Averaging, measure_names, require_no_measures
@@ -36,6 +37,7 @@ else:
 
 
 _INTERVAL_SETTINGS = ("confidence_level", "resample", "method", "n_resamples", "seed")  # of `Result.interval`
+_FEW_JUDGED = 0.5  # of the first documents: a value depends more on what was not judged than on what was
 _NOT_IN_SCALARS = re.compile(r"[^A-Za-z0-9.-]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, or half a character; neither can be written
 
@@ -93,6 +95,11 @@ class Report(Answer, ByName[Result]):
         Sentences about what was evaluated that are shown below the table, such as queries that a run does not have.
     judged : TieProfile or None
         The profile of the judged documents alone, for bpref of a run; None where all items are judged.
+    coverage : function or None
+        It makes the profile in which all judged documents of a run are relevant, for Judged@k.
+    pool : function or None
+        Where unjudged documents are unknown, from the id of a query to those that were ranked for it: `compare` and
+        `leaderboard` take the union of all systems.
     rel : int or float or None
         The least gain that is relevant, for a measure whose name gives none: where it is 2, ``report["AP"]`` is the
         ``mAP(rel=2)`` of the table.
@@ -126,6 +133,8 @@ class Report(Answer, ByName[Result]):
     remarks: tuple[str, ...] = field(default=(), repr=False)
     by_id: Mapping[str, float] | None = field(default=None, repr=False)
     judged: TieProfile | None = field(default=None, repr=False)
+    coverage: Callable[[], TieProfile] | None = field(default=None, repr=False, compare=False)
+    pool: Callable[[str], set[str]] | None = field(default=None, repr=False, compare=False)
     rel: float | None = None
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
     _intervals: dict[Any, Intervals] = field(default_factory=dict, init=False, repr=False)
@@ -134,7 +143,8 @@ class Report(Answer, ByName[Result]):
         if not isinstance(other, Report):
             return NotImplemented
         own, its = (
-            {each.name: getattr(one, each.name) for each in fields(Report) if each.init} for one in (self, other)
+            {each.name: getattr(one, each.name) for each in fields(Report) if each.init and each.compare}
+            for one in (self, other)
         )
         return np.array_equal(own.pop("labels"), its.pop("labels")) and own == its
 
@@ -164,13 +174,21 @@ class Report(Answer, ByName[Result]):
 
     def _compute(self, names: Iterable[str], threads: int) -> None:
         """Add the results for some measures."""
-        of_profile: dict[tuple[bool, float | None], list[str]] = {}  # whether of judged documents alone, and from where
+        of_profile: dict[tuple[str, float | None], list[str]] = {}  # which documents, and from which gain on
         for measure in map(parse, checks.listed(names, "names", "names of measures")):
-            of_judged = measure.row.forms.judged and self.judged is not None
-            of_profile.setdefault((of_judged, measure.rel if of_judged else None), []).append(measure.name)
-        for (of_judged, level), some in of_profile.items():
-            profile = judged_at_level(self.judged, level) if self.judged is not None and of_judged else self.profile
-            self._results.update(results_of(profile, some, self.singletons, self._averaging, threads))
+            forms = measure.row.forms
+            kind = "coverage" if forms.coverage else "judged" if forms.judged and self.judged is not None else ""
+            of_profile.setdefault((kind, measure.rel if kind else None), []).append(measure.name)
+        for (kind, level), some in of_profile.items():
+            profile, of_coverage = self.__profile_for(kind, level), kind == "coverage" and self.coverage is not None
+            results = results_of(profile, some, self.singletons, self._averaging, threads, of_coverage)
+            self._results.update(results)
+
+    def __profile_for(self, kind: str, level: float | None) -> TieProfile:
+        """Return the profile of all documents, of the judged ones, or in which these are relevant."""
+        if kind == "judged" and self.judged is not None:
+            return judged_at_level(self.judged, level)
+        return self.coverage() if kind == "coverage" and self.coverage is not None else self.profile
 
     @property
     def n_query(self) -> int:
@@ -198,10 +216,11 @@ class Report(Answer, ByName[Result]):
     @cached_property
     def ceilings(self) -> dict[str, float]:
         """By measure of the table, its value with all relevant items of the gallery first; empty if none is missing."""
-        if not self.n_unreachable.any():
+        if not self.n_unreachable.any() or self.profile.n_unjudged is not None:
             return {}
-        best = results_of(relevant_first(self.profile), self.measures, self.singletons, self._averaging, threads=1)
-        return {name: result.upper for name, result in best.items()}
+        names = [name for name in self.measures if not parse(name).row.forms.coverage]
+        best = results_of(relevant_first(self.profile), names, self.singletons, self._averaging, threads=1)
+        return {name: best[name].upper if name in best else self[name].upper for name in self.measures}
 
     @property
     def classes(self) -> Int64 | None:
@@ -473,6 +492,9 @@ class Report(Answer, ByName[Result]):
         """Return sentences to read with the numbers: the queries that count, and the ties."""
         tied = [name for name, result in self.items() if has_ties(result)]
         wanting = [name for name in tied if self.profile.n_cut and math.isnan(self[name].expected)]
+        unknown = [name for name in tied if self.profile.n_unjudged is not None and math.isnan(self[name].expected)]
+        known = {*tied} if self.profile.bounds_only else {*wanting, *unknown}
+        large = [name for name in tied if math.isnan(self[name].expected) and name not in known]
         undefined = {name: self[name].n_undefined for name in self if self[name].n_undefined}
         return [
             self.__about_singletons(),
@@ -482,8 +504,11 @@ class Report(Answer, ByName[Result]):
             ),
             *self.__about_gallery(),
             *self.__about_unreachable(),
-            *([self.__about_ties(affected=bool(tied))] if self.ties.mixed_groups or not wanting else []),
+            *([self.__about_ties(affected=bool(tied))] if self.ties.mixed_groups or not (wanting or unknown) else []),
+            *self.__about_unjudged(unknown),
+            *self.__about_coverage(),
             *self.__about_cut(wanting),
+            *(f"{name} has no expected value: tie groups are too large for it." for name in large),
             *sentences(self.files),
             *self.remarks,
         ]
@@ -547,6 +572,33 @@ class Report(Answer, ByName[Result]):
             f"Needs more neighbours: in {where}, so that {', '.join(wanting)} {verb} bounds and no expected value. "
             "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
         ]
+
+    def __about_unjudged(self, unknown: list[str]) -> list[str]:
+        """Return sentences on unjudged documents that are irrelevant or relevant; mostly none."""
+        if self.profile.n_unjudged is None:
+            return []
+        of_groups, in_all, gain = Unjudged.of(self.profile)
+        ranked, n_query, largest = int(of_groups.sum()), int(np.count_nonzero(in_all)), float(gain.max(initial=1.0))
+        others = f", and {in_all.sum() - ranked} that only other systems retrieved" if in_all.sum() > ranked else ""
+        where = f"{ranked} of {self.profile.n_ranked.sum()} ranked documents, in {_queries(n_query)}"
+        graded = self.profile.tied_by_grade is not None or largest != 1
+        what = f"irrelevant or relevant{f' with gain {largest:g}' if graded else ''}"
+        said = f"{where}, {_are(ranked)} unjudged{others}: each is {what}"
+        if not unknown:
+            return [f"{said}, which affects no value shown."]
+        also = "; the lower bounds hold for smaller gains, too" if graded else ""
+        return [
+            f"{said}, and bounds are over that and the ties. There is no expected value{also}.",
+            "Documents that were not retrieved count as irrelevant.",
+        ]
+
+    def __about_coverage(self) -> list[str]:
+        """Return a caution where most of the first documents were not judged and these count as irrelevant, or not."""
+        low = [name for name in self if parse(name).row.forms.coverage and self[name].lower < _FEW_JUDGED]
+        if not low or self.profile.n_unjudged is not None:
+            return []
+        which = " and ".join(self[name].summary() for name in low)
+        return [f"{which}: values depend on unjudged documents; as unknown (--unjudged unknown) they have bounds."]
 
     def facts(self) -> dict[str, Any]:
         """Return the options, the counts of queries, the files, the remarks and the digest of the profile."""

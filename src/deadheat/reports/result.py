@@ -197,13 +197,18 @@ class Result(PlainFloats):
 
 
 def results_of(
-    profile: TieProfile, names: Iterable[str], singletons: str, averaging: Averaging, threads: int
+    profile: TieProfile,
+    names: Iterable[str],
+    singletons: str,
+    averaging: Averaging,
+    threads: int,
+    coverage: bool = False,
 ) -> dict[str, Result]:
     """Return the results for some measures of a profile, by name."""
     parsed = [measure_names.parse(name) for name in names]
     has_relevant = profile.n_relevant > 0
     results = {}
-    for measure, values in zip(parsed, measure_values.all_bounds(profile, parsed, threads), strict=True):
+    for measure, values in zip(parsed, measure_values.all_bounds(profile, parsed, threads, coverage), strict=True):
         if singletons != "skip":  # they come as NaN, and get what they count as
             filler = of_singleton(singletons, measure.kind == "precision")
             for array in (values.lower, values.upper) if profile.bounds_only else values:

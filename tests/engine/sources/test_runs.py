@@ -11,7 +11,7 @@ import pytest
 from engine.counting.keyed import assert_as_oracle, groups_of, queries_of
 from numpy.testing import assert_array_equal
 
-from deadheat import from_run, from_scores
+from deadheat import Tolerance, from_run, from_scores
 from deadheat.engine.profiles.parts import at_level
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.measures import per_query
@@ -185,7 +185,7 @@ def test_level_of_relevance() -> None:
 def test_judged_documents_only() -> None:
     run = {"q": {"a": 3.0, "unknown": 2.0, "no judgement": 2.0, "b": 2.0, "c": 1.0}}
     qrels = {"q": {"a": 0, "no judgement": -1, "b": 1, "c": 1}}
-    assert groups_of(from_run(run, qrels, judged_only=True).profile) == [[(1, 0, 1, 1), (2, 1, 1, 1)]]
+    assert groups_of(from_run(run, qrels, unjudged="junk").profile) == [[(1, 0, 1, 1), (2, 1, 1, 1)]]
     assert groups_of(from_run(run, qrels).profile) == [[(1, 0, 3, 1), (4, 1, 1, 1)]]
 
 
@@ -227,7 +227,14 @@ def test_scores_are_rounded_to_a_type(scores: list[float], tied: list[int]) -> N
     [
         ({"rel": 0}, ValueError, "rel must be above 0, but is 0"),
         ({"rel": "1"}, TypeError, "rel must be a number, but is '1'"),
-        ({"judged_only": 1}, TypeError, "judged_only must be True or False, but is 1"),
+        (
+            {"unjudged": "unknwon"},
+            ValueError,
+            "unjudged must be one of unknown, irrelevant, junk, but is 'unknwon'; did you",
+        ),
+        ({"unjudged": 0}, ValueError, "unjudged must be above 0, but is 0"),
+        ({"unjudged": True}, TypeError, "unjudged must be a number, but is True"),
+        ({"unjudged": "unknown", "ties": Tolerance(0.1)}, ValueError, "unjudged must be 'irrelevant' or 'junk' with a"),
         ({"complete": "no"}, TypeError, "complete must be True or False, but is 'no'"),
         (
             {"ties": "float8"},

@@ -68,3 +68,29 @@ def with_grades(
     by_grade = np.zeros((profile.n_group, len(grades)), dtype=np.int64)
     np.add.at(by_grade, (profile.offsets[query] + group, level), 1)
     return replace(profile, grades=grades, tied_by_grade=by_grade, relevant_by_grade=n_relevant)
+
+
+def with_unjudged(profile: TieProfile, level: int, gain: float, gains: Float64 | None) -> TieProfile:
+    """Return a profile whose relevant items of the grade `level`, above all others, are unjudged in place of that.
+
+    `gain` is theirs if they are relevant, and `gains` are those of the other grades, if they are real.
+
+    Examples
+    --------
+    >>> from deadheat import from_scores
+    >>> profile = with_unjudged(from_scores([[3, 2, 2]], [[2, 1, 2]]).profile, 2, 1.0, None)
+    >>> profile.closer_relevant, profile.tied_relevant, profile.unjudged, profile.n_relevant
+    (array([0, 0]), array([0, 1]), array([1, 1]), array([1]))
+    """
+    (of_groups, of_queries), judged = profile.counts_by_grade, profile.grades != level
+    unjudged, n_unjudged = (counts[:, ~judged].sum(axis=1) for counts in (of_groups, of_queries))
+    of_groups, of_queries = of_groups[:, judged], of_queries[:, judged]
+    grades = profile.grades[judged] if judged.any() else np.ones(1, dtype=np.int64)
+    tied_relevant, graded = of_groups.sum(axis=1), grades.tolist() != [1]
+    running = offsets_of(tied_relevant)
+    return replace(
+        profile, closer_relevant=running[:-1] - running[profile.offsets[profile.query_of_group]], grades=grades,
+        tied_relevant=tied_relevant, n_relevant=of_queries.sum(axis=1), gains=gains,
+        tied_by_grade=of_groups if graded else None, relevant_by_grade=of_queries if graded else None,
+        unjudged=unjudged, n_unjudged=n_unjudged, unjudged_gain=np.full(profile.n_query, float(gain)),
+    )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.engine.profiles.profile import OF_EACH_QUERY, OF_GROUPS, TieProfile
+from deadheat.engine.profiles.profile import OF_EACH_GROUP, OF_EACH_QUERY, OF_GROUPS, TieProfile
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, pieces
 from deadheat.support.progress import Workers
@@ -68,7 +68,7 @@ def _part(profile: TieProfile, queries: slice, memory: Int64 | None) -> TieProfi
     else:
         of_groups = list(profile.packed.arrays(queries, memory))
     changed: dict[str, Any] = dict(zip(OF_GROUPS, of_groups, strict=True)) | profile.taken(OF_EACH_QUERY, queries)
-    changed |= profile.taken(("tied_by_grade",), groups)
+    changed |= profile.taken(OF_EACH_GROUP, groups)
     return replace(profile, offsets=offsets - offsets[0], **changed, query_ids=None, check=False)
 
 
@@ -124,7 +124,11 @@ def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
     counted = counted[:, grades]
     of_groups, of_queries = of_groups * counted[profile.query_of_group], of_queries * counted
     tied_relevant = of_groups.sum(axis=1)
-    kept = np.flatnonzero(tied_relevant)
+    unjudged, n_unjudged = profile.unjudged, profile.n_unjudged
+    if unjudged is not None and n_unjudged is not None and profile.unjudged_gain is not None:
+        may_count = profile.unjudged_gain >= rel
+        unjudged, n_unjudged = unjudged * may_count[profile.query_of_group], n_unjudged * may_count
+    kept = np.flatnonzero(tied_relevant if unjudged is None else tied_relevant + unjudged)
     running = offsets_of(tied_relevant)
     before = running[:-1] - running[profile.offsets[profile.query_of_group]]
     some, real = len(grades) > 0, profile.gains is not None
@@ -146,13 +150,16 @@ def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
         relevant_by_grade=of_queries if graded else None,
         gains=profile.gain_table[:, grades] * counted if real and some else None,
         returned=returned,
+        unjudged=None if unjudged is None else unjudged[kept],
+        n_unjudged=n_unjudged,
         check=False,
     )
 
 
 def _has_all(profile: TieProfile, rel: float) -> bool:
-    """Return whether every relevant item is of this gain at least."""
-    return bool(np.all((profile.gain_table >= rel) | (profile.counts_by_grade[1] == 0)))
+    """Return whether every item that is or may be relevant is of this gain at least."""
+    unjudged = profile.unjudged_gain is None or (profile.unjudged_gain >= rel).all()
+    return bool(unjudged and np.all((profile.gain_table >= rel) | (profile.counts_by_grade[1] == 0)))
 
 
 def judged_at_level(profile: TieProfile, rel: float | None) -> TieProfile:

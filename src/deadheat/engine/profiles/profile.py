@@ -34,10 +34,13 @@ else:
 OF_GROUPS, OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
 _ARRAYS = ("offsets", *OF_GROUPS, *OF_QUERIES, "grades")
 _GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
-_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered", "gains", "returned")
-OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered", "gains", "returned")
+_UNJUDGED = ("unjudged", "n_unjudged", "unjudged_gain")
+_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered", "gains", "returned", *_UNJUDGED)
+OF_EACH_QUERY = (*OF_QUERIES, "relevant_by_grade", "n_ordered", "gains", "returned", *_UNJUDGED[1:])
+_REAL = {"gains": 2, "unjudged_gain": 1}  # dimensions
+OF_EACH_GROUP = ("tied_by_grade", "unjudged")  # that not all profiles have
 
-Arrays = Mapping[str, Any]  # those of a profile that are not None: int64, and gains float64
+Arrays = Mapping[str, Any]  # those of a profile that are not None: int64, and gains and unjudged_gain float64
 
 
 Rules = Iterator[tuple[Any, str]]  # whether each rule holds: what comes later relies on what was before
@@ -49,13 +52,16 @@ def _rules(arrays: Arrays, query_ids: list[str] | None, bounds_only: bool) -> Ru
     yield n_query >= 0 and offsets[0] == 0, "offsets must begin with 0"
     yield np.all(np.diff(offsets) >= 0), "offsets must not decrease"
     yield offsets[-1] == n_group, f"offsets must end with the number of groups, {n_group}"
-    of_queries = {name: arrays[name] for name in (*OF_QUERIES, "n_ordered") if name in arrays}
+    of_queries = {name: arrays[name] for name in (*OF_QUERIES, "n_ordered", *_UNJUDGED[1:]) if name in arrays}
+    of_groups = {name: arrays[name] for name in (*OF_GROUPS, "unjudged") if name in arrays}
     ids = {} if query_ids is None else {"query_ids": query_ids}
-    by_length = (("group", n_group, {name: arrays[name] for name in OF_GROUPS}), ("query", n_query, of_queries | ids))
+    by_length = (("group", n_group, of_groups), ("query", n_query, of_queries | ids))
     for what, n, sequences in by_length:
         for name, sequence in sequences.items():
             yield len(sequence) == n, f"{name} must have one entry per {what}, {n}, but has {len(sequence)}"
     query = np.repeat(np.arange(n_query), np.diff(offsets))
+    if any(name in arrays for name in _UNJUDGED):
+        yield from _rules_of_unjudged_items(arrays, query, bounds_only)
     yield from _rules_of_groups(arrays, query, bounds_only)
     yield from _rules_of_grades(arrays)
     if "n_ordered" in arrays:
@@ -67,8 +73,13 @@ def _rules(arrays: Arrays, query_ids: list[str] | None, bounds_only: bool) -> Ru
 def _rules_of_groups(arrays: Arrays, query: Int64, bounds_only: bool) -> Rules:
     offsets, n_ranked, n_relevant = (arrays[name] for name in ("offsets", *OF_QUERIES))
     closer, closer_relevant, tied, tied_relevant = (arrays[name] for name in OF_GROUPS)
-    yield np.all(tied_relevant >= 1), "tied_relevant must be at least 1 in every group"
-    yield np.all(tied >= tied_relevant), "tied must not be less than tied_relevant"
+    if (unjudged := arrays.get("unjudged")) is None:
+        yield np.all(tied_relevant >= 1), "tied_relevant must be at least 1 in every group"
+        yield np.all(tied >= tied_relevant), "tied must not be less than tied_relevant"
+    else:
+        yield np.all(tied_relevant >= 0), "tied_relevant must not be negative"
+        yield np.all(tied_relevant + unjudged >= 1), "tied_relevant + unjudged must be at least 1 in every group"
+        yield np.all(tied >= tied_relevant + unjudged), "tied must not be less than tied_relevant + unjudged"
     yield np.all(closer_relevant >= 0), "closer_relevant must not be negative"
     yield np.all(closer >= closer_relevant), "closer must not be less than closer_relevant"
     running = offsets_of(tied_relevant)
@@ -80,6 +91,16 @@ def _rules_of_groups(arrays: Arrays, query: Int64, bounds_only: bool) -> Rules:
     if not bounds_only:
         gap, same_query = closer[1:] - ends[:-1], np.diff(query) == 0
         yield np.all(gap[same_query] >= 0), "closer must not be less than closer + tied of the group before"
+
+
+def _rules_of_unjudged_items(arrays: Arrays, query: Int64, bounds_only: bool) -> Rules:
+    yield all(name in arrays for name in _UNJUDGED), f"{', '.join(_UNJUDGED)} must be given together"
+    yield not bounds_only and "n_ordered" not in arrays, "unjudged must be left out with bounds_only or n_ordered"
+    unjudged, in_all, gain = (arrays[name] for name in _UNJUDGED)
+    yield np.all(unjudged >= 0), "unjudged must not be negative"
+    running = offsets_of(unjudged)[arrays["offsets"]]
+    yield np.all(np.diff(running) <= in_all), "the groups hold more unjudged items than n_unjudged"
+    yield np.all(np.isfinite(gain) & (gain > 0)), "unjudged_gain must be finite and positive"
 
 
 def _rules_of_grades(arrays: Arrays) -> Rules:
@@ -156,6 +177,14 @@ class TieProfile:
     returned : (n_query, 1 + n_grade), optional
         For rankings that were cut, the items that were returned: all, and by grade the relevant ones, which no order
         changes. None where these are the first `n_ordered` items, or all that are ranked.
+    unjudged : (n_group,), optional
+        For items that are either irrelevant or relevant, as nobody judged them (``unjudged="unknown"`` of `from_run`):
+        their number among `tied`. They count in `closer` and `tied` and in no number of relevant items, and a group
+        may hold them alone. Only lower and upper have a meaning, over what they may be and all orders.
+    n_unjudged : (n_query,), optional
+        Such items in all. One that a run did not retrieve, but another did, counts here and in no group.
+    unjudged_gain : (n_query,) float64, optional
+        The gain of such an item if it is relevant.
     check : bool
         Check that the arrays agree with each other.
 
@@ -192,6 +221,9 @@ class TieProfile:
     n_ordered: Int64 | None = field(default=None, kw_only=True)
     gains: Float64 | None = field(default=None, kw_only=True)
     returned: Int64 | None = field(default=None, kw_only=True)
+    unjudged: Int64 | None = field(default=None, kw_only=True)
+    n_unjudged: Int64 | None = field(default=None, kw_only=True)
+    unjudged_gain: Float64 | None = field(default=None, kw_only=True)
     check: InitVar[bool] = True
 
     packed: ClassVar[PackedGroups | None] = None  # the groups as they are kept, where arrays are made when asked for
@@ -200,7 +232,7 @@ class TieProfile:
         for name in _ARRAYS + _OPTIONAL:
             array = getattr(self, name)
             if array is not None or name in _ARRAYS:
-                object.__setattr__(self, name, (_reals if name == "gains" else _integers)(array, name))
+                object.__setattr__(self, name, (_reals if name in _REAL else _integers)(array, name))
         ids = None if self.query_ids is None else checks.listed(self.query_ids, "query_ids", "names of queries")
         if checks.flag(check, "check"):
             checks.flag(self.bounds_only, "bounds_only")
@@ -297,11 +329,17 @@ class TieProfile:
         if odd or not profiles:
             given = checks.shown(odd[0]) if odd else "none"
             raise InvalidTypeError("profiles", f"must be at least one TieProfile, but has {given}")
+        if any((profile.unjudged is None) != (profiles[0].unjudged is None) for profile in profiles):
+            raise InvalidValueError("profiles", "must all have unjudged items, or none")
         if any(profile.gains is not None for profile in profiles):
             profiles = _of_like_grades(profiles)
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(profile, name) for profile in profiles])
-            for name in (*OF_GROUPS, *OF_QUERIES, *(() if profiles[0].gains is None else ("gains",)))
+            for name in (
+                *OF_GROUPS,
+                *OF_QUERIES,
+                *(name for name in ("gains", *_UNJUDGED) if getattr(profiles[0], name) is not None),
+            )
         }
         if all(profile.tied_by_grade is not None for profile in profiles):
             of_grades = {
@@ -354,7 +392,8 @@ class TieProfile:
         for queries in pieces(np.diff(self.offsets)):
             first, last = self.offsets[[queries.start, queries.stop]]
             large = first + np.flatnonzero(self.tied[first:last] > 1)
-            mixed = large[(self.counts_by_grade[0][large] != self.tied[large, None]).all(axis=1)]
+            of_grades = self.counts_by_grade[0][large]
+            mixed = large[(of_grades != self.tied[large, None]).all(axis=1) & of_grades.any(axis=1)]
             n_query = len(np.unique(np.searchsorted(self.offsets, mixed, side="right")))
             largest = int(self.tied[mixed].max(initial=ties.largest))
             ties = TieCounts(ties.mixed_groups + len(mixed), ties.queries + n_query, largest)
@@ -376,7 +415,7 @@ class TieProfile:
         if self.packed is not None:
             arrays: dict[str, Any] = dict(zip(OF_GROUPS, self.packed.arrays(chosen), strict=True))
         else:
-            arrays = self.taken((*OF_GROUPS, "tied_by_grade"), runs_joined(self.offsets[chosen], lengths))
+            arrays = self.taken((*OF_GROUPS, *OF_EACH_GROUP), runs_joined(self.offsets[chosen], lengths))
         arrays |= self.taken(OF_EACH_QUERY, chosen)
         ids = None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen)
         return replace(self, offsets=offsets_of(lengths), query_ids=ids, **arrays)
@@ -455,6 +494,8 @@ class TieProfile:
                 )
         if self.n_ordered is not None or other.n_ordered is not None:
             raise InvalidValueError("profiles of shards", "must be of whole rankings, but some were cut (n_ordered)")
+        if self.unjudged is not None or other.unjudged is not None:
+            raise InvalidValueError("profiles of shards", "must be without unjudged items, but one has some")
         if self.bounds_only != other.bounds_only:
             raise InvalidValueError("profiles of shards", "must be taken with the same ties, but one is bounds_only")
         ranked_relevant = np.bincount(self.query_of_group, self.tied_relevant, self.n_query).astype(np.int64)
@@ -478,9 +519,9 @@ class TieProfile:
         The canonical bytes are, each ended by a newline: the text ``deadheat.TieProfile 1``, then ``exact`` or
         ``bounds`` (a tolerance), then for each array, in the order offsets, closer, closer_relevant, tied,
         tied_relevant, n_ranked, n_relevant, grades, where relevance is graded tied_by_grade and relevant_by_grade,
-        where rankings were cut n_ordered, where gains are real gains, and where it is given returned, its name, its
-        shape as decimal numbers separated by spaces, and its values as little-endian int64, gains as float64, in C
-        order.
+        where rankings were cut n_ordered, where gains are real gains, where it is given returned, and where unjudged
+        items are unknown unjudged, n_unjudged and unjudged_gain, its name, its shape as decimal numbers separated by
+        spaces, and its values as little-endian int64, gains and unjudged_gain as float64, in C order.
         """
         digest = hashlib.sha256()
         for piece in self._canonical():
@@ -563,10 +604,11 @@ def _integers(values: Any, name: str) -> Int64:
 
 
 def _reals(values: Any, name: str) -> Float64:
-    """Convert the gains of a profile to float64."""
+    """Convert gains of a profile to float64."""
     array = plain(values, name)
-    if array.dtype.kind not in "iuf" or array.ndim != 2:
-        raise InvalidTypeError(name, f"must hold numbers, (n_query, n_grade), but are {array.dtype} of {array.shape}")
+    if array.dtype.kind not in "iuf" or array.ndim != _REAL[name]:
+        shape = ("", "(n_query,)", "(n_query, n_grade)")[_REAL[name]]
+        raise InvalidTypeError(name, f"must hold numbers, {shape}, but are {array.dtype} of {array.shape}")
     return np.ascontiguousarray(array, dtype=np.float64)
 
 

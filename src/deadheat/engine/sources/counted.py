@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ class SourceCounts(NamedTuple):
     labels: NDArray[Any] | None = None
     remarks: tuple[str, ...] = ()
     knows_gallery: bool = False
+    coverage: Callable[[], TieProfile] | None = None
+    pool: Callable[[str], set[str]] | None = None
 
 
 class OpenedSource(Protocol):
@@ -69,7 +71,8 @@ class CountedTask(Evaluable):
     def origin(self) -> Origin:
         """The facts that a report on this task states."""
         rule = self._counts.tie_rule or ("tolerance" if self.profile.bounds_only else None)
-        return Origin(self.labels, rule, self.remarks, self._counts.knows_gallery)
+        own = self._counts
+        return Origin(self.labels, rule, self.remarks, own.knows_gallery, coverage=own.coverage, pool=own.pool)
 
     @plain_floats
     def replace(self, **settings: Any) -> CountedTask:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,10 +23,11 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName, TiesName
-from deadheat.engine.profiles.gains import leveled, with_grades
+from deadheat.engine.profiles.gains import leveled, with_grades, with_unjudged
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources import unmatched
 from deadheat.engine.sources.counted import CountedTask, SourceCounts
+from deadheat.engine.sources.run_tables import Unjudged, all_judged, checked_unjudged, gain_of, is_unknown
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, codes, item_ids, trec
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
 Ids = Sequence[Hashable]
 Grades = Mapping[Any, Mapping[Any, float]]  # of what is relevant to each query, by id
+_MOST_PAIRS = 2**25  # whose unjudged documents are counted one by one: 24 bytes each
 Junk = ArrayLike | Mapping[str, Collection[str]]
 
 
@@ -54,6 +57,7 @@ def from_judged(
     query_ids: Iterable[str | int],
     gallery_ids: Iterable[str | int],
     *,
+    unjudged: Unjudged = "irrelevant",
     junk: Junk | None = None,
     exclude: OwnRows | None = None,
     distance: DistanceName = "cosine",
@@ -81,6 +85,9 @@ def from_judged(
         The id of each query in the qrels; each once. An integer is its decimal text.
     gallery_ids : (n_gallery,) strings or integers
         The id of each document in the qrels; each once.
+    unjudged : {"irrelevant", "junk", "unknown"} or float
+        As in `from_run`. All documents are ranked, so that with ``"unknown"`` all without a judgement are counted one
+        by one, for at most 2^25 pairs of a query and a document; a run of the first ones takes less.
     junk : dict or array of bool, optional
         Documents that are neither ranked nor relevant, whatever the qrels say: for every query, (n_gallery,), or
         pair by pair, (n_query, n_gallery), or ``{query_id: [doc_id, ...]}``, which becomes such a mask. By default
@@ -124,24 +131,29 @@ def from_judged(
         "distance": distance, "ties": ties, "junk": junk, "exclude": exclude, "threads": threads, "progress": progress,
         "executor": executor,
     }  # fmt: skip
-    CountingOptions.checked(**settings)  # before files are opened
+    if CountingOptions.checked(**settings).rule.bounds_only and is_unknown(checked_unjudged(unjudged)):
+        rule = f"must be 'irrelevant' or 'junk' with a tolerance, but is {checks.shown(unjudged)}"
+        raise InvalidValueError("unjudged", rule)
     query, items = open_rows(queries, "queries"), open_rows(gallery, "gallery")
     ids = unique_ids(query_ids, len(query), "query_ids"), unique_ids(gallery_ids, len(items), "gallery_ids")
     judged = trec.open_qrels(qrels)
     if not judged.keys() & set(ids[0]):
         actual = f"but query_ids are {checks.few(ids[0])} and the qrels have {checks.few(judged)}"
         raise InvalidValueError("query_ids and qrels", f"must have a query in common, {actual}")
-    return CountedTask("judged embeddings", _JudgedRows(query, items, *ids, judged), settings)
+    opened = JudgedRows(query, items, *ids, judged)
+    return CountedTask("judged embeddings", opened, {"unjudged": unjudged, **settings})
 
 
-class _JudgedRows(NamedTuple):
+class JudgedRows(NamedTuple):
+    """Opened embeddings of queries and documents, their ids, and the judgements."""
+
     queries: Source
     gallery: Source
     query_ids: list[str]
     gallery_ids: list[str]
     judged: Checked
 
-    def counts(self, **settings: Any) -> SourceCounts:
+    def counts(self, *, unjudged: Unjudged, **settings: Any) -> SourceCounts:
         options, shape = CountingOptions.checked(**settings), (len(self.queries), len(self.gallery))
         sources, ids = (self.queries, self.gallery), (self.query_ids, self.gallery_ids)
         rows: Distance | Pair
@@ -154,9 +166,51 @@ class _JudgedRows(NamedTuple):
         relevant = {query: {item: grade for item, grade in self.judged[query].items() if grade > 0} for query in known}
         own = None if options.exclude is None else item_ids.own_rows(options.exclude, *shape)
         options = replace(options, junk=_junk_mask(options.junk, *ids), exclude=own)
-        profile = replace(profile_of_judged(rows, relevant, *ids, options), query_ids=tuple(ids[0]), check=False)
+        others = None if checked_unjudged(unjudged) == "irrelevant" else self._unjudged()
+        if others is not None and unjudged == "junk":
+            mask = others if options.junk is None else others | options.junk
+            options, others = replace(options, junk=mask), None
+        elif others is not None:
+            pairs = np.nonzero(others)
+            others[pairs] = ~options.candidates(*shape, leave_one_out=False).left_out(*pairs)
+        gain = gain_of(unjudged, self.judged) if is_unknown(unjudged) else 1.0
+        profile = profile_of_judged(rows, relevant, *ids, options, others, gain)
+        profile = replace(profile, query_ids=tuple(ids[0]), check=False)
         remarks = (*codes.remarks(options.distance, *sources), *unmatched.of_gallery(self.judged, *ids))
-        return SourceCounts(profile, remarks=remarks, knows_gallery=True)
+        coverage = partial(_coverage, self._replace(judged=all_judged(self.judged)), settings)
+        numbers = {query: row for row, query in enumerate(ids[0])}
+        pool = None if others is None else _Pool(numbers, ids[1], others).documents
+        return SourceCounts(profile, remarks=remarks, knows_gallery=True, coverage=coverage, pool=pool)
+
+    def _unjudged(self) -> Bool:
+        """Return a mask of the pairs without a judgement, (n_query, n_gallery)."""
+        n_pair = len(self.query_ids) * len(self.gallery_ids)
+        if n_pair > _MOST_PAIRS:
+            rule = f"must be 'irrelevant' for more than {_MOST_PAIRS} pairs of a query and a document"
+            raise InvalidValueError(
+                "unjudged", f"{rule}, but there are {n_pair}; from_run takes a run of the first ones"
+            )
+        some = {
+            query: dict.fromkeys((d for d, grade in row.items() if grade >= 0), 1) for query, row in self.judged.items()
+        }
+        query, item, _ = _pairs(some, self.query_ids, self.gallery_ids)
+        mask = np.ones((len(self.query_ids), len(self.gallery_ids)), dtype=np.bool_)
+        mask[query[item >= 0], item[item >= 0]] = False
+        return mask
+
+
+def _coverage(rows: JudgedRows, settings: dict[str, Any]) -> TieProfile:
+    return rows.counts(unjudged="irrelevant", **settings).profile
+
+
+class _Pool(NamedTuple):
+    row_of: dict[str, int]  # of each query
+    gallery_ids: list[str]
+    unjudged: Bool  # (n_query, n_gallery)
+
+    def documents(self, query: str) -> set[str]:
+        """Return the documents that are ranked for a query and not judged."""
+        return {self.gallery_ids[item] for item in np.flatnonzero(self.unjudged[self.row_of[query]])}
 
 
 def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:
@@ -183,17 +237,28 @@ def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) 
 
 @plain_floats
 def profile_of_judged(
-    rows: Distance | Pair, relevant: Grades, query_ids: Ids, gallery_ids: Ids, options: CountingOptions
+    rows: Distance | Pair,
+    relevant: Grades,
+    query_ids: Ids,
+    gallery_ids: Ids,
+    options: CountingOptions,
+    others: Bool | None = None,
+    gain: float = 1.0,
 ) -> TieProfile:
     """Return the profile of checked data: an open distance, the grades above 0 of each query, ids and options.
 
-    With an executor in the options, `rows` are sources for its workers.
+    With an executor in the options, `rows` are sources for its workers. `others` are the pairs without a judgement, if
+    they are unknown, none of them junk, and `gain` is theirs if they are relevant.
     """
     query, item, of_pairs = _pairs(relevant, query_ids, gallery_ids)
     candidates = options.candidates(len(query_ids), len(gallery_ids), leave_one_out=False)
     kept = (item < 0) | ~candidates.left_out(query, item)  # what is not in the gallery counts, and is never found
     query, item, of_pairs = query[kept], item[kept], list(compress(of_pairs, kept.tolist()))
     grade, gains = leveled(query, of_pairs, len(query_ids))
+    level = int(grade.max(initial=0)) + 1
+    if others is not None:
+        query, item = (np.concatenate(pair) for pair in zip((query, item), np.nonzero(others), strict=True))
+        grade = np.append(grade, np.full(len(query) - len(grade), level))
     grades = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
     graded = grades.tolist() != [1]
     if graded and options.rule.bounds_only:
@@ -207,10 +272,11 @@ def profile_of_judged(
         profile = count_judged_in_portions(rows, relevance, options)
     else:
         profile = count_judged(rows, relevance, options)
-    profile = replace(profile, n_relevant=n_relevant.sum(axis=1), gains=gains, check=False)
-    if not graded:
-        return profile
-    return with_grades(profile, query, _groups_of(rows, options, query, item), index, grades, n_relevant)
+    own = None if others is not None else gains
+    profile = replace(profile, n_relevant=n_relevant.sum(axis=1), gains=own, check=False)
+    if graded:
+        profile = with_grades(profile, query, _groups_of(rows, options, query, item), index, grades, n_relevant)
+    return profile if others is None else with_unjudged(profile, level, gain, gains)
 
 
 def _groups_of(rows: Distance | Pair, options: CountingOptions, query: Int64, item: Int64) -> Int64:

@@ -5,13 +5,14 @@ run, qrels ──opened──> dictionaries ──keys, grades of one query (`ru
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, NamedTuple
 
 from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.sources import unmatched
 from deadheat.engine.sources.counted import CountedTask, SourceCounts, labels_of
-from deadheat.engine.sources.run_tables import RunOptions, RunTables, in_common
+from deadheat.engine.sources.run_tables import RunOptions, RunTables, Unjudged, in_common, is_unknown
 from deadheat.engine.ties.rule import Ties
 from deadheat.inputs import trec
 from deadheat.inputs.row_columns import ColumnMap
@@ -27,10 +28,12 @@ def from_run(
     qrels: Path | Table,
     *,
     rel: float | None = None,
-    judged_only: bool = False,
+    unjudged: Unjudged = "irrelevant",
     complete: bool = True,
     ties: ScoreTiesName | Ties = "exact",
     max_docs: int | None = None,
+    order: Literal["descending", "ascending"] = "descending",
+    exclude: Literal["itself"] | Mapping[str, Collection[str]] | None = None,
     repeats: Repeats | None = None,
     documents: Documents | None = None,
     columns: ColumnMap | None = None,
@@ -50,15 +53,19 @@ def from_run(
         Parquet, or names in the first line. Scores decide, highest first; a rank is read only where there is no
         score, and lists without either are rankings. Integer ids are their decimal text.
     qrels : path, dict, data frame or iterable of named tuples
-        Lines ``qid iter docid rel``, or any other form of a run, with ``relevance``; also a ranx ``Qrels``. Grades
+        Lines ``qid iter docid rel``, or any other form of a run, with ``relevance``; also a ranx ``Qrels``, or the
+        relevant documents of each query, ``{query_id: {doc_id, ...}}``. An entry may be a set or list of alternatives,
+        ``{query_id: [{"a", "b"}, "c"]}``: one relevant item, which is found where the first of them is. Grades
         are numbers such as 2 or 0.25; 0, integers below, and documents that are not listed, are irrelevant. Queries
         that the qrels do not have are left out, and a report says how many.
     rel : int or float, optional
         The least gain that is relevant (trec_eval's ``-l``), for measures that do not give their own; by default
         every gain above 0. The gains of nDCG are the grades, whatever `rel` is, as in trec_eval.
-    judged_only : bool
-        Whether documents without a judgement are taken out of the run (trec_eval's ``-J``). A grade below 0 is no
-        judgement, as there.
+    unjudged : {"irrelevant", "junk", "unknown"} or float
+        What documents of the run without a judgement are; a grade below 0 is none, as in trec_eval. Irrelevant; taken
+        out of the run, which leaves a condensed list (``"junk"``, trec_eval's ``-J``); or unknown: each is irrelevant
+        or relevant, and the bounds hold over all of these worlds and the ties together. If relevant, its gain is the
+        largest that is judged, or the number that is given in place of ``"unknown"``.
     complete : bool
         Whether queries of the qrels that are not in the run count, as 0 (trec_eval's ``-c``).
     ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
@@ -69,6 +76,12 @@ def from_run(
         The number of documents of each query that count, those with the highest scores (trec_eval's ``-M``). If
         documents that tie at the cut have different judgements, it is not decided which of them count, and
         ValueError is raised; a measure with a cutoff, such as ``mAP@1000``, has bounds there.
+    order : {"descending", "ascending"}
+        Whether the best score is the highest, or, as for distances, the lowest.
+    exclude : "itself" or dict, optional
+        Documents that are neither ranked nor relevant: that with the id of the query (``ignore_identical_ids`` of BEIR
+        and MTEB), or those of each query, ``{query_id: [doc_id, ...]}``. By default a report says where queries are
+        ranked for themselves.
     repeats : {"max", "first"}, optional
         What a document is that the run lists several times, such as once for each of its chunks: its best entry,
         which has the highest score ("max") and comes first in the ranking ("first", the same), however the run is
@@ -114,7 +127,14 @@ def from_run(
     bounds. For the mean that trec_eval prints, take ``complete=False`` and ``evaluate(task, singletons="zero")``
     and, where scores are read as float32 (pytrec_eval, trec_eval 9), ``ties="float32"``.
 
-    bpref is over the judged documents alone, whatever `judged_only` is.
+    bpref is over the judged documents alone, whatever `unjudged` is.
+
+    With unknown documents there is no expected value, unless their relevance does not matter. Documents that were not
+    retrieved stay irrelevant; `deadheat.compare` and `leaderboard` take those that another system retrieved as unknown,
+    too. Bounds are those of one gain: the lower one also holds for all smaller ones.
+
+    Alternatives: every measure is defined, of the positions of the first ones; further ones keep their positions, and
+    are as if nobody had judged them. A tie for the first place among the alternatives of one item is refused.
 
     Undefined: a query without a relevant document, or without judgements, is a singleton.
 
@@ -136,10 +156,10 @@ def from_run(
     Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.
     1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
     """
-    options = RunOptions.checked(rel, judged_only, complete, ties, max_docs)  # before files are read
+    options = RunOptions.checked(rel, unjudged, complete, ties, max_docs, exclude)  # before files are read
     opened = in_common(
-        trec.open_run(run, repeats=repeats, documents=documents, columns=columns),
-        trec.open_qrels(qrels, columns=qrels_columns),
+        trec.open_run(run, repeats=repeats, documents=documents, columns=columns, order=order),
+        trec.open_qrels(qrels, columns=qrels_columns, alternatives=True),
     )
     return RunTask("a run", Run(*opened), _settings(options) | {"labels": labels, "threads": threads})
 
@@ -169,7 +189,11 @@ class Run(NamedTuple):
         tables = self.tables(**settings)
         remarks = unmatched.of_run(tables, self.sides, self.advice)
         profile = tables.profile()
-        return SourceCounts(profile, tables.options.rule.describe(), labels_of(profile, labels), tuple(remarks))
+        pool = tables.unjudged_documents if is_unknown(tables.options.unjudged) else None
+        rule = tables.options.rule.describe()
+        return SourceCounts(
+            profile, rule, labels_of(profile, labels), tuple(remarks), coverage=tables.coverage, pool=pool
+        )
 
 
 class RunTask(CountedTask):

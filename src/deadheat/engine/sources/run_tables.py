@@ -3,44 +3,85 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import islice, repeat
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from deadheat.engine.profiles.gains import leveled
+from deadheat.engine.profiles.gains import leveled, with_unjudged
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources.keyed import assemble, count_keys, keys_of
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import least_gain
-from deadheat.inputs.trec import Checked
+from deadheat.inputs.trec import Checked, id_text
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
 from deadheat.support.lazy import fractions
+
+Unjudged: TypeAlias = Literal["unknown", "irrelevant", "junk"] | float  # a number is unknown, and if relevant, of it
 
 
 class RunOptions(NamedTuple):
     """The options of `from_run`, checked."""
 
     rel: float | None = None
-    judged_only: bool = False
+    unjudged: Unjudged = "irrelevant"
     complete: bool = True
     rule: ScoreTies = EQUAL
     max_docs: int | None = None
+    exclude: str | Mapping[str, frozenset[str]] | None = None
 
     @classmethod
     def checked(
-        cls, rel: Any = None, judged_only: Any = False, complete: Any = True, ties: Any = EQUAL, max_docs: Any = None
-    ) -> RunOptions:
-        only, whole = checks.flag(judged_only, "judged_only"), checks.flag(complete, "complete")
+        cls, rel: Any = None, unjudged: Any = "irrelevant", complete: Any = True, ties: Any = EQUAL,
+        max_docs: Any = None, exclude: Any = None,
+    ) -> RunOptions:  # fmt: skip
+        treated, whole = checked_unjudged(unjudged), checks.flag(complete, "complete")
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
         level = None if rel is None else least_gain(rel, "rel")
         if (rule := ScoreTies.checked(ties)).bounds_only and most is not None:
             raise InvalidValueError("max_docs", f"must be left out with a tolerance, which has no cut, but is {most}")
-        return cls(level, only, whole, rule, most)
+        if rule.bounds_only and is_unknown(treated):
+            given = checks.shown(treated)
+            raise InvalidValueError("unjudged", f"must be 'irrelevant' or 'junk' with a tolerance, but is {given}")
+        return cls(level, treated, whole, rule, most, _checked_exclude(exclude))
+
+    def left_out(self, query: str) -> frozenset[str]:
+        """Return the documents that are left out of the ranking of a query."""
+        if self.exclude is None or isinstance(self.exclude, str):
+            return frozenset([query] if self.exclude else [])
+        return self.exclude.get(query, frozenset())
+
+
+def checked_unjudged(unjudged: Any) -> Unjudged:
+    """Return the treatment of unjudged documents, checked."""
+    if isinstance(unjudged, str):
+        return checks.choice(unjudged, ("unknown", "irrelevant", "junk"), "unjudged")  # type: ignore[return-value]
+    return least_gain(unjudged, "unjudged")
+
+
+def is_unknown(unjudged: Unjudged) -> bool:
+    """Return whether unjudged documents are irrelevant or relevant, of the largest judged gain or a given one."""
+    return unjudged not in ("irrelevant", "junk")
+
+
+def _checked_exclude(given: Any) -> Any:
+    """Check `exclude` of a run: "itself", or the documents of each query by its id."""
+    if isinstance(given, Mapping):
+        rows = {id_text(query, "a query in exclude"): row for query, row in given.items()}
+        kind = "lists of document ids"
+        return {
+            query: frozenset(id_text(item, "a document in exclude") for item in checks.listed(row, "exclude", kind))
+            for query, row in rows.items()
+        }
+    if given is not None and given != "itself":
+        rule = 'must be "itself", or documents by query, {query_id: [doc_id, ...]}'
+        raise InvalidValueError("exclude", f"{rule}, but is {checks.shown(given)}")
+    return given
 
 
 class RunTables(NamedTuple):
@@ -54,6 +95,10 @@ class RunTables(NamedTuple):
     @classmethod
     def of(cls, scores: Checked, judged: Checked, options: RunOptions) -> RunTables:
         """Return the tables with the queries that count; a `rel` of 1 is the default where grades are whole."""
+        if options.exclude is not None:
+            scores, judged = (_without(table, options) for table in (scores, judged))
+        if getattr(judged, "alternatives", None):
+            scores, judged = first_alternatives(scores, judged, options.rule)
         if options.rel == 1 and all(type(grade) is int for row in judged.values() for grade in row.values()):
             options = options._replace(rel=None)
         return cls(scores, judged, [query for query in judged if options.complete or query in scores], options)
@@ -65,6 +110,65 @@ class RunTables(NamedTuple):
     def profile_of_judged_documents(self) -> TieProfile:
         """Return the profile of judged documents alone, with unretrieved irrelevant ones behind all others."""
         return profile_judged_documents(self.scores, self.judged, self.queries, self.options)
+
+    def coverage(self) -> TieProfile:
+        """Return the profile of all ranked documents in which the judged ones are relevant."""
+        options = self.options._replace(unjudged="irrelevant")
+        return profile_tables(self.scores, all_judged(self.judged), self.queries, options)
+
+    def unjudged_documents(self, query: str) -> set[str]:
+        """Return the documents that are ranked for a query and that nobody judged."""
+        return {d for d in self.ranked(query) if not self.judged[query].get(d, -1) >= 0}
+
+    def ranked(self, query: str) -> dict[str, Any]:
+        """Return the scores of the documents of a query that count."""
+        return _ranked(query, self.scores.get(query, {}), self.judged.get(query, {}), self.options)
+
+
+def all_judged(judged: Checked) -> Checked:
+    """Return judgements in which each document that has one is relevant."""
+    return {query: {d: 1 for d, grade in row.items() if grade >= 0} for query, row in judged.items()}
+
+
+def _without(table: Checked, options: RunOptions) -> Checked:
+    """Return a table without the documents that are left out."""
+    result = copy(table)
+    for query, row in table.items():
+        if not (out := options.left_out(query)).isdisjoint(row):
+            result[query] = {item: number for item, number in row.items() if item not in out}
+    return result
+
+
+def first_alternatives(scores: Checked, judged: Checked, rule: ScoreTies) -> tuple[Checked, Checked]:
+    """Return a run and qrels in which the relevant one of several alternatives is that which is ranked first.
+
+    The others are as if nobody had judged them. If none is ranked, one of them is relevant and was not found. If
+    alternatives tie for the first place among themselves alone, one of them is ranked before the others. A tie with
+    further documents is refused, since no single document then has the distribution of the first place.
+    """
+    result, moved = copy(judged), copy(scores)
+    result.alternatives = None  # type: ignore[attr-defined]
+    for query, sets in judged.alternatives.items():  # type: ignore[attr-defined]
+        ranked = scores.get(query, {})
+        keys = dict(zip(ranked, keys_of_numbers(list(ranked.values()), rule).tolist(), strict=True))
+        row, ahead = dict(judged[query]), set[str]()
+        for items in sets:
+            there = [item for item in items if item in row]
+            best = max((keys[item] for item in there if item in keys), default=None)
+            first = [item for item in there if keys.get(item) == best]
+            if best is not None and len(first) > 1:
+                if rule != EQUAL or list(keys.values()).count(best) > len(first):
+                    said = f"but query {query!r} has {first[0]!r} and {first[1]!r}"
+                    about = "must not tie alternatives of a judgement for their first place with other documents"
+                    raise InvalidValueError("run", f"{about}, {said}")
+                ahead.add(first[0])
+            for item in there:
+                if item != first[0]:
+                    del row[item]
+        result[query] = row
+        if ahead:
+            moved[query] = {item: 2 * key + (item in ahead) for item, key in keys.items()}
+    return moved, result
 
 
 def in_common(scores: Checked, judged: Checked) -> tuple[Checked, Checked]:
@@ -82,27 +186,51 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
     grades, gains = leveled(of_query, [grade for row in relevant for grade in row.values()], len(queries))
     grade_values = np.unique(grades) if len(grades) else np.ones(1, dtype=np.int64)
     options.rule.require_ungraded(grade_values)
-    by_grade = np.zeros((len(queries), len(grade_values)), dtype=np.int64)
+    unknown = is_unknown(options.unjudged)
+    level = int(grade_values[-1]) + 1 if unknown else 0  # of unjudged documents, above the grades
+    counted = np.append(grade_values, level) if unknown else grade_values
+    by_grade = np.zeros((len(queries), len(counted)), dtype=np.int64)
     np.add.at(by_grade, (of_query, np.searchsorted(grade_values, grades)), 1)
     blocks, grade = [], iter(grades.tolist())
-    for query, row in zip(queries, relevant, strict=True):
+    for number, (query, row) in enumerate(zip(queries, relevant, strict=True)):
         grade_of = dict(zip(row, islice(grade, len(row)), strict=True))
-        known, ranked = judged.get(query, {}), scores.get(query, {})
-        if options.max_docs is not None and len(ranked) > options.max_docs:
-            ranked = _first(options.max_docs, ranked, known, query, options.rule)
-        if options.judged_only:
-            ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
-        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(0)), np.int64, len(ranked))
+        known = judged.get(query, {})
+        ranked = _ranked(query, scores.get(query, {}), known, options)
+        if unknown:
+            grade_of |= dict.fromkeys((d for d, grade in known.items() if grade == 0), 0)
+        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(level)), np.int64, len(ranked))
+        if unknown:
+            by_grade[number, -1] = np.count_nonzero(of_ranked == level)
         keys = _with_ends(list(ranked.values()), of_ranked > 0, options.rule)
-        blocks.append(count_keys(keys[:, None], of_ranked[None], grade_values))
-    return assemble(blocks, grade_values, by_grade, tuple(queries), gains, options.rule.bounds_only)
+        blocks.append(count_keys(keys[:, None], of_ranked[None], counted))
+    own = None if unknown else gains
+    profile = assemble(blocks, counted, by_grade, tuple(queries), own, options.rule.bounds_only)
+    if not unknown:
+        return profile
+    return with_unjudged(profile, level, gain_of(options.unjudged, judged), gains)
+
+
+def gain_of(unjudged: Unjudged, judged: Checked) -> float:
+    """Return the gain of an unknown document if it is relevant: by default the largest that is judged."""
+    if unjudged != "unknown":
+        return float(unjudged)
+    largest = max((grade for row in judged.values() for grade in row.values()), default=0)
+    return float(largest) if largest > 0 else 1.0
+
+
+def _ranked(query: str, ranked: dict[str, Any], known: dict[str, Any], options: RunOptions) -> dict[str, Any]:
+    if options.max_docs is not None and len(ranked) > options.max_docs:
+        ranked = _first(options.max_docs, ranked, known, query, options.rule)
+    if options.unjudged == "junk":
+        ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
+    return ranked
 
 
 def profile_judged_documents(
     scores: Checked, judged: Checked, queries: Sequence[str], options: RunOptions
 ) -> TieProfile:
     """Return the profile of judged documents alone, with irrelevant ones that were not retrieved behind all others."""
-    profile = profile_tables(scores, judged, queries, options._replace(judged_only=True))
+    profile = profile_tables(scores, judged, queries, options._replace(unjudged="junk"))
     irrelevant = [sum(grade == 0 for grade in judged.get(query, {}).values()) for query in queries]
     relevant = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
     return replace(profile, n_ranked=relevant + np.array(irrelevant, dtype=np.int64))

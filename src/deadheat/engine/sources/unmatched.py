@@ -53,7 +53,14 @@ def of_run(tables: RunTables, sides: tuple[str, str] = ("the run", "the qrels"),
     """Return the remarks on the ids of a run and its qrels; mostly none."""
     lacking, own = documents(tables), own_queries(tables)
     remarks = [] if lacking is None else [lacking.sentence(*sides, advice)]
-    return remarks + ([" ".join(about_own(len(own), len(tables.scores)))] if own else [])
+    if tables.options.unjudged == "junk" and not any(0 in row.values() for row in tables.judged.values()):
+        judges = f"{sides[1][:1].upper()}{sides[1][1:]} judge no document as irrelevant"
+        remarks.append(f"{judges}: without unjudged ones, all that is left is relevant.")
+    if own:
+        remarks.append(
+            f'{about_own(len(own), len(tables.scores))[0]} exclude="itself" (--exclude-itself) leaves it out.'
+        )
+    return remarks
 
 
 def documents(tables: RunTables) -> Unmatched | None:
@@ -93,7 +100,7 @@ def own_queries(tables: RunTables) -> list[str]:
     ['q']
     """
     scores, judged, queries, options = tables
-    least = 0 if options.judged_only else -np.inf
+    least = 0 if options.unjudged == "junk" else -np.inf
     own = [query for query in queries if query in scores.get(query, ()) and least <= judged[query].get(query, -1) <= 0]
     return own if 2 * len(own) > len(scores) else [query for query in own if not query.isdigit()]
 
