@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,8 +59,7 @@ int failure(int number, int result = -1) {
 }
 /// The bytes of a call that fails: -1, or fewer than were asked for.
 ssize_t some(int number, size_t bytes, auto call) {
-    if (mode == shortened && bytes > 1) return call(bytes / 2);
-    if (mode == shortened) return call(bytes);
+    if (mode == shortened) return call((bytes + 1) / 2);
     return failure(mode == interrupted ? EINTR : number);
 }
 
@@ -161,17 +159,13 @@ void *realloc(void *old, size_t n) noexcept { return FAILS_MALLOC(n) ? nullptr :
 }  // extern "C"
 
 #define FAILS_NEW (armed == NEW && within(core, __builtin_return_address(0)) && fails(NEW))
-void *operator new(size_t n) {
-    void *memory = FAILS_NEW ? nullptr : __libc_malloc(n ? n : 1);
-    return memory ? memory : throw std::bad_alloc();
-}
-void *operator new[](size_t n) {
-    void *memory = FAILS_NEW ? nullptr : __libc_malloc(n ? n : 1);
-    return memory ? memory : throw std::bad_alloc();
-}
-void *operator new(size_t n, const std::nothrow_t &) noexcept { return FAILS_NEW ? nullptr : __libc_malloc(n ? n : 1); }
-void *operator new[](size_t n, const std::nothrow_t &) noexcept { return FAILS_NEW ? nullptr : __libc_malloc(n ? n : 1); }
-void *operator new(size_t n, std::align_val_t line) {
-    void *memory = FAILS_NEW ? nullptr : __libc_memalign(static_cast<size_t>(line), n ? n : 1);
-    return memory ? memory : throw std::bad_alloc();
-}
+#define NEWS(given, memory)                          \
+    void *operator given {                           \
+        void *made = FAILS_NEW ? nullptr : memory;   \
+        return made ? made : throw std::bad_alloc(); \
+    }
+NEWS(new (size_t n), __libc_malloc(n + !n))
+NEWS(new[](size_t n), __libc_malloc(n + !n))
+NEWS(new (size_t n, std::align_val_t line), __libc_memalign(static_cast<size_t>(line), n + !n))
+void *operator new(size_t n, const std::nothrow_t &) noexcept { return FAILS_NEW ? nullptr : __libc_malloc(n + !n); }
+void *operator new[](size_t n, const std::nothrow_t &) noexcept { return FAILS_NEW ? nullptr : __libc_malloc(n + !n); }
