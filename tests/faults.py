@@ -227,7 +227,7 @@ class Harness:
             wrong += "another result of the next run; "
         return wrong
 
-    def apart(self, *given: Any) -> str | None:
+    def in_a_process(self, *given: Any) -> str | None:
         """Call `once` in a process of its own, which may die."""
         reading, writing = os.pipe()
         child = os.fork()
@@ -254,7 +254,7 @@ class Harness:
                 (self.world.out / path).write_bytes(b"old")
             old = files_of(self.world.out)
             print(f"{name}, {fault} {n}", file=self.log, flush=True)
-            wrong = self.apart(name, fault, n, self.expected[name], old)
+            wrong = self.in_a_process(name, fault, n, self.expected[name], old)
             if wrong is None:
                 return n - 1
             if wrong:
