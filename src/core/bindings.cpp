@@ -8,7 +8,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include "analyses/collisions.h"
 #include "analyses/exploit.h"

@@ -1,10 +1,8 @@
 // The counting pass as Python sees it: classes that are made by keyword, whose views keep their arrays alive.
 #include "casters.h"
 
-#include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <initializer_list>
@@ -61,21 +59,6 @@ Source source_of(nb::handle source) {
 
 namespace nanobind::detail {
 
-/// Makes a struct from an object by a function, and may throw about.
-template <class Struct, auto made>
-struct made_caster {
-    NB_TYPE_CASTER(Struct, const_name("object"))
-
-    bool from_python(handle source, std::uint8_t, cleanup_list *) noexcept {
-        try {
-            value = made(source);
-            return true;
-        } catch (...) {
-            return false;
-        }
-    }
-};
-
 /// The value of an enumeration that has this name.
 template <class Kind, const auto &known>
 struct named_caster {
@@ -123,6 +106,17 @@ inline std::vector<Range> ranges_of(handle from) {
 template <>
 struct type_caster<std::vector<Range>> : made_caster<std::vector<Range>, ranges_of> {
     static constexpr auto Name = make_caster<Matrix<const std::int64_t>>::Name;
+};
+
+inline Queries queries_of(handle from) {
+    Queries queries;
+    for (const auto &[number, of_block] : cast<dict>(from)) queries.emplace(cast<Index>(number), cast<Numbers64>(of_block));
+    return queries;
+}
+template <>
+struct type_caster<Queries> : made_caster<Queries, queries_of> {
+    static constexpr auto Name =
+        const_name("collections.abc.Mapping[int, ") + make_caster<Numbers64>::Name + const_name("]");
 };
 
 template <>

@@ -130,15 +130,50 @@ struct type_caster<deadheat::Table<T>> : caster_by<deadheat::Table<T>, make_cast
 /// Numbers with memory of their own: copies of arrays, both ways.
 template <>
 struct type_caster<deadheat::Numbers64> : caster_by<deadheat::Numbers64, make_caster<std::span<const std::int64_t>>> {
-    static handle from_cpp(const Value &numbers, rv_policy, cleanup_list *cleanup) noexcept {
+    static handle from_cpp(const Value &numbers, rv_policy, cleanup_list *cleanup) noexcept try {
         deadheat::Fresh<std::int64_t> copy({static_cast<deadheat::Index>(numbers.size())});
         std::copy(numbers.begin(), numbers.end(), copy.data.get());
         return make_caster<deadheat::Fresh<std::int64_t>>::from_cpp(std::move(copy), rv_policy::move, cleanup);
+    } catch (const std::bad_alloc &) {
+        return PyErr_NoMemory();
     }
     operator Value() {
         const std::span<const std::int64_t> from = inner.operator std::span<const std::int64_t>();
         return {from.begin(), from.end()};
     }
+};
+
+/// Makes a value from an object by a function, where the value is taken: an exception in `from_python` would end the
+/// process.
+template <class Made, auto made>
+struct made_caster {
+    using Value = Made;
+    static constexpr auto Name = const_name("object");
+    template <class>
+    using Cast = Value;
+    template <class>
+    static constexpr bool can_cast() {
+        return true;
+    }
+
+    bool from_python(handle given, std::uint8_t, cleanup_list *) noexcept {
+        source = borrow(given);
+        return true;
+    }
+    operator Value() { return made(source); }
+
+    object source;
+};
+
+template <class T>
+std::vector<T> vector_of(handle from) {
+    std::vector<T> all;
+    for (const handle each : borrow(from)) all.push_back(cast<T>(each));
+    return all;
+}
+template <class T>
+struct type_caster<std::vector<T>> : made_caster<std::vector<T>, vector_of<T>> {
+    static constexpr auto Name = const_name("collections.abc.Sequence[") + make_caster<T>::Name + const_name("]");
 };
 
 /// A struct of views from a tuple of arrays: the fields in their order, of these types.

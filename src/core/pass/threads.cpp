@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <system_error>
 #include <thread>
 
 #include "pass/exact_pairs.h"
@@ -72,13 +71,13 @@ void Threads::each(Index n, const std::function<void(Index)> &work, const std::f
     for (Index k = running; k > 0; --k) {
         try {
             threads.emplace_back(run);
-        } catch (const std::system_error &) {  // no more of them are to be had: those that there are do the work
+        } catch (...) {  // no more threads, or no memory for one: those that there are do the work, or this one alone
             const std::lock_guard hold(lock);
             running -= k;
-            if (threads.empty()) throw;
             break;
         }
     }
+    if (threads.empty()) ++running, run();
     std::unique_lock hold(lock);
     while (!over.wait_for(hold, std::chrono::milliseconds(50), [&] { return running == 0; })) {
         hold.unlock();

@@ -9,6 +9,7 @@ Linux enforces all limits. macOS does not limit the address space; Windows has o
 from __future__ import annotations
 
 import ctypes
+import errno
 import math
 import os
 import signal
@@ -92,11 +93,13 @@ def run(words: Sequence[str], file: Path, options: dict[str, Any], *, quiet: boo
     ) as process:  # fmt: skip
         assert process.stdout is not None
         timer = Timer(seconds + _GRACE, _end, [process])
-        timer.start()
         try:
+            timer.start()
             answer = process.stdout.read(MOST_BYTES + 1)
             if len(answer) <= MOST_BYTES:
                 process.wait()
+        except RuntimeError as error:  # of `start`
+            raise OSError(errno.EAGAIN, f"cannot watch the process of {file}: {error}") from None
         finally:
             late = not timer.is_alive()
             timer.cancel()
