@@ -237,6 +237,7 @@ void bind_exact(nb::module_ &m) {
     using Signs = Span<std::int8_t>;
     nb::class_<Roots>(m, "Roots")
         .def(nb::init<Span<const double>>(), "values"_a, Loop())
+        .def(nb::init<Span<const double>, Span<const double>>(), "numerators"_a, "denominators"_a, Loop())
         .def("__len__", &Roots::size)
         .def("add", nb::overload_cast<const Roots &>(&Roots::add), "others"_a, Loop())
         .def(
