@@ -62,8 +62,8 @@ class Hamming(Codes):
 class Dice(Codes):
     """2|q ∩ x| / (|q| + |x|) of the ones of two codes; 1 if neither has any.
 
-    A score is −d/(|q| + |x|) for d differing bits, which is the similarity less 1, rounded once. Two different fractions
-    of such integers differ by at least 2^-49 of the larger, so that float64 distinguishes them, and equal ones are equal.
+    A score is −d/(|q| + |x|) for d differing bits, which is the similarity less 1, rounded once. With d < 2^24, two
+    different fractions of this form differ by at least 2^-49 of the larger, so float64 distinguishes them.
     """
 
     name = "dice"
