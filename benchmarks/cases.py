@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from benchmarks import cliffs
-from benchmarks.targets import ENGINE, TARGETS, Target
+from benchmarks.targets import ENGINE, QUESTIONS, TARGETS, Target
 
 SECTIONS = {
     "size": "counted in the checkout: how much there is to read",
@@ -26,7 +26,7 @@ SECTIONS = {
     "hamming": "yardstick: NumPy XOR and bitwise_count in cache-sized blocks, in the same number of threads",
     "candidates": "yardstick: a neighbour's own arithmetic on the scores of n queries x d candidates",
     "several labels": "yardstick: all Hamming distances and the product of the labels by NumPy; an argsort a query",
-    "questions": "yardstick: the first question of a task; then one of the same task, which is not counted again",
+    "questions": "every public question of a task that is counted, unless said; yardstick: what each names, or none",
     "device": "yardstick: the float32 product by PyTorch on a GPU, of rows that are there already, 4096 at a time",
     "memory": "growth of the resident set over the inputs, however many relevant pairs",
     "interrupt": "seconds from a Ctrl-C to the end of the evaluation, the worst of several moments",
@@ -97,6 +97,8 @@ class Case:
                 return f"with {'d' if self.axis == 'dim' else 'N'} {self.along[0]}..{self.along[-1]}, {shape}"
             case "starting" | "size":
                 return self.data
+            case "questions":
+                return f"{self.data}, {self.n}"
             case "rivals":
                 return f"{self.yardstick} {self.n}x{self.dim}"
             case "candidates":
@@ -295,7 +297,10 @@ CASES: tuple[Case, ...] = (
     *_candidates(),
     _several_labels("XOR and the labels' product", TARGETS["several labels"]),
     _several_labels("argsort of each query"),
-    Case("questions", "random", 20_000, 128, 100, "cosine", "the first question", TARGETS["questions"]),
+    *(
+        Case("questions", name, n, 64, 20, "", yardstick, TARGETS[name])
+        for name, (n, yardstick, _) in QUESTIONS.items()
+    ),
     *_device(),
     *_memory(),
     *_interrupt(),

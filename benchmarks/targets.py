@@ -63,13 +63,36 @@ ENGINE: dict[str, Target] = {
     "memory": Target("more memory than the inputs, MB", 200),
     "interrupt": Target("seconds from Ctrl-C to its end, at worst", 0.5),
 }
+QUESTIONS: dict[str, tuple[int, str, float]] = {  # items, yardstick, and the limit: a ratio, or seconds without one
+    "a second question": (20_000, "the first question", 0.2),
+    "11pt_avg of codes": (20_000, "", 10),
+    "ERR@20": (20_000, "", 0.05),
+    "a random baseline's draw": (20_000, "evaluate of as many × 100", 1.2),
+    "collisions": (20_000, "a sort of all rows", 2),
+    "collisions of codes": (20_000, "", 1),
+    "exploit of codes": (5_000, "", 5),
+    "precision_recall of codes": (20_000, "", 1),
+    "leaderboard, 10 of 7 measures": (20_000, "", 1),
+    "compare_formats": (20_000, "its eight passes", 1.5),
+    "long curves": (20_000, "", 0.5),
+    "sparse rows": (20_000, "SciPy's product", 20),
+    **dict.fromkeys(
+        ("interval", "compare", "p_values", "grouped", "split_half", "generalization_gap", "audit", "html_report",
+         "hash_lookup", "confidence", "receipt", "read", "a run", "scores", "link prediction", "pairs",
+         "classification", "index_recall", "index_recall_of_truth", "neighbours", "judged rows", "audit_collection"),
+        (20_000, "", 1),
+    ),
+}  # fmt: skip
 OTHERS: dict[str, Target] = {
     "degenerate": Target("degenerate data, to random data", 1.5),
     "cityblock": Target("city block, to cdist in one thread", 0.5),
     "hamming": Target("Hamming, to XOR by NumPy", 0.5),
     "candidates": Target("link prediction and reranking, to a neighbour's arithmetic", 1.0),
     "several labels": Target("codes with several labels, to XOR and the labels' product", 0.5),
-    "questions": Target("a second question of one task, to the first", 0.2),
+    **{
+        name: Target(f"{name}, {f'to {yardstick}' if yardstick else 'seconds'}", limit)
+        for name, (_, yardstick, limit) in QUESTIONS.items()
+    },
     "out of core": Target("all that is resident with a gallery on disk, MB", 1000),
     "growth": Target("exponent of the time in N", 2.0, "about", 0.05),
     "import": Target("seconds of import and first call", 0.3),

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.collisions import Collisions, Counts, GroupedRanks, Kind, collisions
+import deadheat._core as _core
+from deadheat.analyses.collisions import Collisions, Counts, Kind, collisions
 from deadheat.cli import demo
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.literals import DistanceName
@@ -528,8 +529,18 @@ def counts_of_rounded(distances: Matrix, relevant: Bool) -> Counts:
     values, mask = np.take_along_axis(values, order, axis=1), np.take_along_axis(relevant, order, axis=1)
     starts = np.ones(values.shape, dtype=np.bool_)
     starts[:, 1:] = values[:, 1:] != values[:, :-1]
-    everything = np.ones_like(starts)
-    return GroupedRanks(np.arange(len(values)), everything, mask, starts, starts).counts(values.shape[1])
+    first, (row, closer) = np.flatnonzero(starts), np.nonzero(starts)
+    size, n_relevant = np.diff(first, append=starts.size), np.add.reduceat(mask.ravel().astype(np.int64), first)
+    counts, nothing = np.zeros((4, 4), dtype=np.int64), [np.empty((len(values), 0), t) for t in ("i1", "?", "i4")]
+
+    def groups(chosen: Bool, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+        lengths = np.bincount(row[chosen], minlength=len(values))
+        return np.concatenate([[0], np.cumsum(lengths)]), closer[chosen], numbers[chosen]
+
+    n_ranked = np.full(len(values), values.shape[1])
+    of_all, of_relevant = groups(size > 0, size), groups(n_relevant > 0, n_relevant)
+    _core.mark_collisions(of_all, of_relevant, n_ranked, values.shape[1], tuple(nothing), counts)  # type: ignore[arg-type]
+    return Counts.of_kinds(counts, len(values), values.size)
 
 
 def count_table(data: Data, setting: Setting, short_types: Sequence[str] = ()) -> Table:

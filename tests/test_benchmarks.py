@@ -112,11 +112,27 @@ def test_every_case_can_be_chosen_by_its_name_and_names_data_and_a_yardstick_tha
             assert case.yardstick in several.YARDSTICKS, case
             continue
         if case.section == "questions":
-            assert case.yardstick == questions.YARDSTICK, case
+            assert (case.data in questions.WORKS, case.yardstick in questions.YARDSTICKS) == (True, True), case
             continue
         assert not case.yardstick or case.yardstick in yardsticks.YARDSTICKS, case
         if case.n and case.section != "out of core":
             assert case.data in data.KINDS or case.data == "George Washington", case
+
+
+def test_every_public_name_is_a_question_or_said_to_be_none() -> None:
+    asked = {name for names, _ in questions.WORKS.values() for name in names}
+    assert asked | questions.NO_QUESTIONS == set(dh.__all__)
+    assert not asked & questions.NO_QUESTIONS
+    assert {*questions.WORKS} == {case.data for case in CASES if case.section == "questions"}
+
+
+@pytest.mark.parametrize("name", questions.WORKS)
+def test_a_question_is_measured_next_to_the_pass_and_its_yardstick(name: str) -> None:
+    (case,) = (case for case in CASES if (case.section, case.data) == ("questions", name))
+    row = questions.measure(case.scaled(1e-6), Clock(1, 1))
+    assert row.figure is not None
+    assert row.is_ratio is bool(case.yardstick)
+    assert row.details["note"].endswith(f"of a pass over {row.case.n} × 64")
 
 
 def test_every_target_has_cases_and_targets_chooses_those_of_the_engine() -> None:

@@ -184,6 +184,7 @@ PLOTS: dict[str, dict[str, Any]] = {
     "risk_coverage": {"curve": CURVE, "references": False},
     "det": {"results": dh.classification([0.5, 0.5, 0.1], [1, 0, 1])},
     "roc": {"results": dh.classification([0.5, 0.5, 0.1], [1, 0, 1]), "scale": "linear"},
+    "slices": {"sliced": REPORT.by_slice(np.arange(8) // 4), "measure": "mAP"},
     "tie_sizes": {"profiles": {"a": REPORT.profile}},
 }  # fmt: skip
 

@@ -26,6 +26,7 @@ PUBLIC = [
     "from_ranks", "from_run", "from_scores", "generalization_gap", "grouped", "hash_lookup", "html_report",
     "index_recall", "index_recall_of_truth", "leaderboard", "link_prediction", "measures", "p_values",
     "pair_classification", "plots", "precision_recall", "random_baseline", "read", "receipt", "split_half", "verify",
+    "within",
 ]  # fmt: skip
 
 

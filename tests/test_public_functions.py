@@ -64,6 +64,7 @@ GOOD: dict[Callable[..., Any], dict[str, Any]] = {
     dh.precision_recall: {"task": REPORT.profile}, dh.random_baseline: {"labels": LABELS, "draws": 2, "dim": 2},
     dh.read: {"path": "nowhere.npz"}, dh.receipt: {"task": TASK},
     dh.split_half: {"task": TASK} | {"group_size": 2, "draws": 2},
+    dh.within: {"radius": 1.5, "positions": ROWS},
     dh.verify: {"task": TASK, "receipt": dh.receipt(TASK)}, dc.annotation_entropy: {"annotations": [[0, 1], [1, 1]]},
     dc.calibration: {"correct": HITS, "confidence": SHARES},
     dc.confidence_accuracy: {"correct": HITS, "confidence": SHARES},

@@ -75,9 +75,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "evaluate a cut list": lambda: dh.evaluate(neighbors(), NAMES),
     "p_values": lambda: dh.p_values(TASK, n_resamples=500),
     "pair_classification": lambda: dh.pair_classification(GRID, RNG.integers(0, N, (200, 2)), RNG.integers(0, 2, 200)),
-    "precision_recall": lambda: dh.precision_recall(dh.from_scores(SCORES, GRADES).profile),
-    "precision_recall as it is": lambda: dh.precision_recall(dh.from_scores(SCORES, GRADES).profile, interpolate=False),
-    "precision_recall of a cut list": lambda: dh.precision_recall(neighbors(), interpolate=False),
+    "precision_recall": lambda: dh.precision_recall(dh.from_scores(SCORES, GRADES).profile, interpolate=True),
+    "precision_recall as it is": lambda: dh.precision_recall(dh.from_scores(SCORES, GRADES).profile),
+    "precision_recall of a cut list": lambda: dh.precision_recall(neighbors()),
     "split_half": lambda: dh.split_half(TASK, group_size=3, draws=3),
 }
 

@@ -10,7 +10,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "analyses/collisions.h"
 #include "analyses/exploit.h"
+#include "analyses/precision_recall.h"
 #include "counting/columns.h"
 #include "counting/groups.h"
 #include "counting/histograms.h"
@@ -58,6 +60,11 @@ struct type_caster<KeyedGroups>
     : fields_caster<KeyedGroups, Span<std::int64_t>, Span<std::int64_t>, Matrix<std::int64_t>, Matrix<std::int64_t>> {};
 template <>
 struct type_caster<MixedGroups> : fields_caster<MixedGroups, Int64s, Classes, Classes> {};
+template <>
+struct type_caster<RankedGroups> : fields_caster<RankedGroups, Int64s, Int64s, Int64s> {};
+template <>
+struct type_caster<CollisionMarks>
+    : fields_caster<CollisionMarks, Matrix<std::int8_t>, Matrix<bool>, Matrix<std::int32_t>> {};
 template <>
 struct type_caster<RankSum> : fields_caster<RankSum, int, Reals, Int64s, Int64s, Int64s, Int64s, Reals> {};
 template <>
@@ -200,11 +207,17 @@ void bind_measures(nb::module_ &m) {
           Loop());
     m.def("ideal_gains", &ideal_gains, "relevant"_a, "gains"_a, "cutoff"_a, "table"_a, "out"_a, Loop());
     m.def("discount_deviations", &discount_deviations, "closer"_a, "tied"_a, "slots"_a, "discount"_a, "out"_a, Loop());
+    m.def("expected_reciprocal_ranks", &expected_reciprocal_ranks, "queries"_a, "groups"_a, "cutoff"_a, "by_grade"_a,
+          "chances"_a, "out"_a, Loop());
     m.def("areas", &areas, "queries"_a, "groups"_a, "out"_a, Loop());
 }
 
 void bind_analyses(nb::module_ &m) {
+    m.def("mark_collisions", &mark_collisions, "all"_a, "relevant"_a, "n_ranked"_a, "depth"_a, "marks"_a, "counts"_a, Loop());
+    m.def("expected_reciprocals", &expected_reciprocals, "closer"_a, "tied"_a, "tied_relevant"_a, "number"_a, "out"_a,
+          Loop());
     m.def("arrange", &arrange, "samples"_a, "links"_a, "position"_a, "items"_a, Loop());
+    m.def("relevant_slots", &relevant_slots, "starts"_a, "items"_a, "relevant"_a, "position"_a, "slots"_a, Loop());
     m.def("improve", &improve, "state"_a, "mixed"_a, "links"_a, "sum"_a, "turns"_a, "runs"_a, Loop());
 }
 

@@ -51,6 +51,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "receipt": "trust.receipts.receipt:receipt",
     "split_half": "analyses.gaps:split_half",
     "verify": "trust.receipts.receipt:verify",
+    "within": "inputs.relevance:within",
 }
 
 __all__ = list(_PLACES)

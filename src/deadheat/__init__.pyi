@@ -34,6 +34,7 @@ from deadheat.engine.sources.scores import from_scores as from_scores
 from deadheat.engine.task import Task as Task
 from deadheat.engine.ties.rounded import Rounded as Rounded
 from deadheat.engine.ties.tolerance import Tolerance as Tolerance
+from deadheat.inputs.relevance import within as within
 from deadheat.inputs.samples import read as read
 from deadheat.plots.pages import html_report as html_report
 from deadheat.reports.evaluating import evaluate as evaluate
@@ -94,4 +95,5 @@ __all__ = [
     "receipt",
     "split_half",
     "verify",
+    "within",
 ]

@@ -158,12 +158,42 @@ def discount_deviations(
     discount: NDArray[numpy.float64],
     out: NDArray[numpy.float64],
 ) -> None: ...
+def expected_reciprocal_ranks(
+    queries: tuple[int, int],
+    groups: tuple[NDArray[numpy.int64], ...],
+    cutoff: int,
+    by_grade: NDArray[numpy.int64],
+    chances: NDArray[numpy.float64],
+    out: NDArray[numpy.float64],
+) -> None: ...
 def areas(queries: tuple[int, int], groups: tuple[NDArray[numpy.int64], ...], out: NDArray[numpy.float64]) -> None: ...
+def mark_collisions(
+    all: tuple[NDArray[numpy.int64], ...],
+    relevant: tuple[NDArray[numpy.int64], ...],
+    n_ranked: NDArray[numpy.int64],
+    depth: int,
+    marks: tuple[NDArray[numpy.int8], NDArray[numpy.bool_], NDArray[numpy.int32]],
+    counts: NDArray[numpy.int64],
+) -> None: ...
+def expected_reciprocals(
+    closer: NDArray[numpy.int64],
+    tied: NDArray[numpy.int64],
+    tied_relevant: NDArray[numpy.int64],
+    number: NDArray[numpy.int64],
+    out: NDArray[numpy.float64],
+) -> None: ...
 def arrange(
     samples: NDArray[numpy.int64],
     links: tuple[NDArray[numpy.int64], NDArray[numpy.int32]],
     position: NDArray[numpy.int64],
     items: NDArray[numpy.int32],
+) -> None: ...
+def relevant_slots(
+    starts: NDArray[numpy.int64],
+    items: NDArray[numpy.int32],
+    relevant: NDArray[numpy.bool_],
+    position: NDArray[numpy.int32],
+    slots: NDArray[numpy.int64],
 ) -> None: ...
 def improve(
     state: tuple[

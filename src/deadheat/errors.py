@@ -11,7 +11,8 @@
     └── MissingPackageError    an optional package is not installed (also a ModuleNotFoundError)
 
     UserWarning
-    └── QueryInGalleryWarning  queries are ranked against a gallery that they are in
+    ├── QueryInGalleryWarning  queries are ranked against a gallery that they are in
+    └── LongRunWarning         a question will take minutes; the message says how many
 
 Other errors of the system about files (`OSError`) are raised unchanged. Messages quote files and arguments: characters
 that are not printable are escaped, and the middle of a long message is left out (`printable`); `args` have the whole
@@ -31,6 +32,7 @@ __all__ = [
     "InputError",
     "InvalidTypeError",
     "InvalidValueError",
+    "LongRunWarning",
     "MissingPackageError",
     "QueryInGalleryWarning",
     "StorageError",
@@ -195,6 +197,10 @@ class MissingPackageError(DeadheatError, ModuleNotFoundError):
 
 class QueryInGalleryWarning(UserWarning):
     """Warning that queries are in the gallery and find themselves; `exclude` of `deadheat.evaluate` leaves them out."""
+
+
+class LongRunWarning(UserWarning):
+    """Warning before a question that will take minutes, with an estimate; an interrupt (Ctrl-C) ends it at once."""
 
 
 def __dir__() -> list[str]:

@@ -285,11 +285,16 @@ def test_counts_by_distance_are_those_of_each():
         table["hamming"]
 
 
-def test_progress_is_in_queries_distance_by_distance():
+EACH = [(None, [(0, 36), (36, 36)] * 2), (1, [(0, 36), (36, 36), (0, 6), (6, 6)])]
+
+
+@pytest.mark.parametrize(("within", "calls"), EACH)
+def test_progress_is_that_of_each_count_distance_by_distance(within, calls):
     seen = []
     points, labels = np.arange(12.0).reshape(6, 2), [0, 1] * 3
-    collisions(Task(points, labels, progress=lambda *at: seen.append(at)), distances=["euclidean", "cityblock"])
-    assert seen == [(0, 6), (6, 6)] * 2
+    task = Task(points, labels, progress=lambda *at: seen.append(at))
+    collisions(task, distances=["euclidean", "cityblock"], within=within)
+    assert seen == calls * 2
 
 
 def test_printing():

@@ -304,7 +304,7 @@ def test_other_queries_and_bad_arguments_are_refused() -> None:
         (a, b, {"seed": -3}, "^seed must "),
         (a, b, {"names": ("a", "a")}, r"^names must be two different ones, but both are 'a'$"),
         (a, report(B[:5]), {"names": ("new", "old")}, r"^new and old must be of the same queries, but have 6 and 5$"),
-        (a, b.profile, {}, r"^b must be a Report, but is TieProfile$"),
+        (a, b.profile, {}, r"^b must be a Report, a result .*, or a dictionary of arrays, but is TieProfile$"),
         *((a, b, {"names": names}, two_names) for names in ("ab", ["a"], ["a", ""], [1, 2])),
     ):
         with pytest.raises(TypeError if message == two_names or "TieProfile" in message else ValueError, match=message):

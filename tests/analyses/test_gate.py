@@ -60,7 +60,7 @@ def test_the_rule_worse_is_the_one_sided_sign_test_for_hits(n_lost: int, n_won: 
 def test_the_rule_as_good_is_the_score_test_for_hits() -> None:
     for n_lost, n_won, margin in ((2, 1, 0.01), (2, 1, 0.03), (0, 0, 0.02), (6, 0, 0.05)):
         decision = gate(n_lost, n_won, 200, margin, "as_good")
-        p = stats.norm.cdf(tango_statistic(n_lost, n_won, 200, margin))
+        p = stats.norm.cdf(tango_statistic(n_lost, n_won, 200, margin, 0.5))
         assert decision.pvalues["Hit@1"] == pytest.approx(p)
         assert decision.passed == (p < 0.05)
 
@@ -139,6 +139,17 @@ def test_leave_one_out_has_a_caution() -> None:
     assert compare(*separate, resample="class").gate().cautions() == []
 
 
+def test_evidence_that_a_rare_gain_would_undo_is_named() -> None:
+    """All 20 values fall a little; one more query that gains 1 would leave no drop of the mean."""
+    for fall, cautions in ((0.04, 1), (0.5, 0)):
+        values = {"score": np.full(20, 0.9)}, {"score": np.full(20, 0.9 - fall)}
+        decision = compare(*values).gate()
+        assert decision.failed == ("score",)
+        assert [note.split(":")[0] for note in decision.cautions()] == ["score"] * cautions
+        assert compare(*values).gate(rule="drop").cautions() == []
+    assert gate(8, 0, 40).cautions() == []  # hits: the sign test is one of the mean
+
+
 def test_a_system_that_ranked_nothing_or_nothing_judged_is_an_error(tmp_path: Path) -> None:
     qrels, runs = tmp_path / "qrels", []
     qrels.write_text("".join(f"q{i} 0 d0 1\n" for i in range(8)))
@@ -169,7 +180,7 @@ def test_what_cannot_be_decided_is_refused() -> None:
         compare(same, same).gate(-0.1)
     with pytest.raises(ValueError, match="rule must be one of drop, worse, as_good, but is 'upper'"):
         compare(same, same).gate(rule="upper")  # type: ignore[arg-type]
-    tolerant = evaluate(np.eye(8), np.arange(8) // 2, ties=dh.Tolerance(0.01), measures="mAP")
+    tolerant = evaluate(np.eye(20), np.arange(20) // 2, ties=dh.Tolerance(0.01), measures="mAP")
     assert compare(tolerant, tolerant).gate()
     with pytest.raises(ValueError, match="mAP must have expected values in A and B for some query"):
         compare(tolerant, tolerant, by="expected").gate()

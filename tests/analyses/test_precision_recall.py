@@ -66,14 +66,16 @@ def test_of_one_query_it_is_what_every_order_gives(other: Query, query: Query) -
 def test_levels_take_the_best_from_there_on_or_where_they_are_reached(query: Query, n: int) -> None:
     profile, rows = made(query), arrangements(*query)
     firsts = [max(1, -(-level * len(rows[0]) // (n - 1))) for level in range(n)]
-    compare(dh.precision_recall(profile, levels=n, interpolate=False), [[row[j - 1] for j in firsts] for row in rows])
-    compare(dh.precision_recall(profile, levels=n), [[max(row[j - 1 :]) for j in firsts] for row in rows])
+    compare(dh.precision_recall(profile, levels=n), [[row[j - 1] for j in firsts] for row in rows])
+    compare(
+        dh.precision_recall(profile, levels=n, interpolate=True), [[max(row[j - 1 :]) for j in firsts] for row in rows]
+    )
 
 
 def test_eleven_levels_are_those_of_the_measure() -> None:
     rng = np.random.default_rng(0)
     task = dh.Task(rng.integers(0, 3, (60, 3)), rng.integers(0, 6, 60), distance="cityblock")
-    curve, levels = dh.precision_recall(task), [f"IPrec@{level / 10}" for level in range(11)]
+    curve, levels = dh.precision_recall(task, interpolate=True), [f"IPrec@{level / 10}" for level in range(11)]
     measured = dh.evaluate(task, levels)
     for bound in ("lower", "expected", "upper"):
         assert getattr(curve, bound).tolist() == [getattr(measured[level], bound) for level in levels]

@@ -17,6 +17,7 @@ from deadheat.analyses.quantization import compare_formats
 from deadheat.analyses.rounding import FORMATS, quantized
 from deadheat.engine import exact
 from deadheat.engine.task import Task
+from deadheat.errors import InvalidTypeError, InvalidValueError
 
 POINTS = np.random.default_rng(5).normal(size=(30, 4))
 LABELS = np.arange(30) % 5
@@ -311,3 +312,131 @@ def test_scores_rounded_at_the_end_let_neither_run_win_and_swapped_ones_do(swapp
     result = dh.compare(*(dh.evaluate(dh.from_run(run, judged), "mAP") for run in (high, low)))["mAP"]
     assert result.n_wins_a + result.n_wins_b == int(swapped)
     assert result.lower < result.upper
+
+
+def sweep_points():
+    """Embeddings whose first dimensions hold the most, as Matryoshka training makes them."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(60), 4)
+    points = rng.normal(size=(60, 12))[labels] + 0.7 * rng.normal(size=(240, 12))
+    return (points * np.linspace(2, 0.2, 12)).astype(np.float32), labels
+
+
+def test_dims_are_the_first_dimensions_in_each_format():
+    points, labels = sweep_points()
+    for distance in ("cosine", "inner_product", "euclidean"):
+        result = compare_formats(dh.Task(points, labels, distance=distance), dims=(4, 8), measures="mAP")
+        assert list(result) == ["12 dims", "8 dims", "4 dims"]
+        for dim in (4, 8, 12):
+            cut = dh.evaluate(points[:, :dim], labels, distance=distance, measures="mAP")
+            assert result[dim].profile == result[f"{dim} dims"].profile == cut.profile
+            assert result.bytes_per_vector(f"{dim} dims") == 4 * dim
+        assert ("not normalised again" in str(result)) == (distance != "cosine")
+    middle = np.median(points, axis=0)
+    result = compare_formats(dh.Task(points, labels), dims=8, formats="int8 per dimension, binary", measures="mAP",
+                            threshold=middle)  # fmt: skip
+    assert list(result) == ["float32, 12 dims", "float32, 8 dims", "int8 per dimension, 8 dims", "1 bit, 8 dims"]
+    for name, options in (("int8 per dimension", {}), ("1 bit", {"threshold": middle[:8]})):
+        rounded = quantized(points[:, :8].astype(np.float64), name, **options)
+        assert result[f"{name}, 8 dims"].profile == dh.evaluate(rounded, labels).profile
+    assert result["binary, 8 dims"] is result["1 bit, 8 dims"]
+    assert result.steps["1 bit, 8 dims"].dim == 8
+
+
+def test_judged_embeddings_and_a_gallery_are_rounded_as_embeddings_with_labels_are():
+    points, labels = sweep_points()
+    queries, items = points[::4], np.delete(points, np.s_[::4], axis=0)
+    of_items = np.delete(labels, np.s_[::4])
+    qrels = {f"q{i}": {f"d{j}": 1 for j in np.flatnonzero(of_items == i)} for i in range(60)}
+    task = dh.from_judged(queries, items, qrels, [f"q{i}" for i in range(60)], [f"d{j}" for j in range(180)])
+    options = {
+        "dims": (6, 12), "formats": "float32,int8,int8 float query,binary", "measures": "mAP", "resample": "query"
+    }  # fmt: skip
+    judged = compare_formats(task, **options)
+    plain = compare_formats(dh.Task(queries, labels[::4], items, of_items), **options)
+    assert list(judged) == list(plain)
+    for name in plain:
+        for end in ("lower", "expected", "upper"):
+            assert getattr(judged[name]["mAP"], end) == getattr(plain[name]["mAP"], end)
+    assert judged["int8 (float query), 6 dims"]["mAP"].lower != judged["1 bit, 6 dims"]["mAP"].lower
+
+
+def test_scores_are_rounded_as_ties_rounds_them():
+    rng = np.random.default_rng(0)
+    run = {f"q{i}": {f"d{j}": float(score) for j, score in enumerate(1 + rng.random(40) / 64)} for i in range(20)}
+    task = dh.from_run(run, {query: {"d0": 1, "d7": 2} for query in run})
+    result = compare_formats(task, measures="mAP")
+    assert list(result) == ["float64", "float32", "bfloat16", "float16"]
+    assert [result.bytes_per_vector(name) for name in result] == [8, 4, 2, 2]
+    for name in result:
+        assert result[name].profile == task.replace(ties=name).profile
+    assert result["float64"].profile == task.profile
+    assert result["bfloat16"]["mAP"].lower < result["float64"]["mAP"].lower
+    assert "Bytes: of a score." in str(result)
+    for options, said in (({"formats": "int8"}, "formats: 'int8' must be left out for scores"),
+                          ({"dims": 2}, "dims must be left out for scores")):  # fmt: skip
+        with pytest.raises(InvalidValueError, match=said):
+            compare_formats(task, **options)
+    with pytest.raises(InvalidValueError, match="ties must be exact, as formats round scores, but is float32"):
+        compare_formats(task.replace(ties="float32"))
+    with pytest.raises(InvalidTypeError, match="formats"):
+        compare_formats(dh.from_ranks([1], [2], 5))
+
+
+def test_the_smallest_within_a_margin_is_tested_from_the_largest_down():
+    points, labels = sweep_points()
+    dims = (2, 4, 6, 8, 9, 10, 11)
+    result = compare_formats(dh.Task(points, labels), dims=dims, measures="mAP, Hit@1")
+    base = result["12 dims"]
+
+    def passes(dim, margin):
+        both = dh.compare(base, result[dim], measures="mAP, Hit@1")
+        return bool(both.gate(margin, "as_good"))
+
+    ends = set()
+    for margin in (0.01, 0.03, 0.05, 0.08, 0.15, 0.3, 0.9):
+        expected = 12
+        for dim in sorted(dims, reverse=True):
+            if not passes(dim, margin):
+                break
+            expected = dim
+        assert result.smallest(margin) == f"{expected} dims"
+        ends.add(expected)
+    assert len(ends) > 3
+    said = compare_formats(dh.Task(points, labels), dims=dims, measures="mAP, Hit@1", margin=0.08)
+    name = said.smallest()
+    assert f"{name} is the smallest shown to be within 8 points of 12 dims" in str(said)
+    assert said.to_dict()["smallest"] == name
+    none = compare_formats(dh.Task(points, labels), dims=2, measures="mAP", margin=0.01)
+    assert "No smaller one is shown to be within 1 point of 12 dims; 2 dims is not shown to be" in str(none)
+    with pytest.raises(InvalidValueError, match="margin must be given here or to compare_formats"):
+        result.smallest()
+
+
+def test_a_format_after_the_first_that_fails_is_not_called_within_the_margin():
+    """Six dimensions are worse than four, which alone would pass."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(60), 4)
+    points = rng.normal(size=(60, 8))[labels] + 0.3 * rng.normal(size=(240, 8))
+    points[:, 4:6], points[:, 6:] = 40 * rng.normal(size=(240, 2)), 400 * rng.normal(size=(60, 2))[labels]
+    result = compare_formats(dh.Task(points, labels), dims=(4, 6, 8), measures="mAP", base="float64")
+    assert dh.compare(result[8], result[4], measures="mAP").gate(0.1, "as_good")
+    assert not dh.compare(result[8], result[6], measures="mAP").gate(0.1, "as_good")
+    assert result.smallest(0.1) == "8 dims"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"dims": 13}, InvalidValueError, "dims must be at most 12, as embeddings have, but hold 13"),
+        ({"dims": ()}, InvalidValueError, "dims must name at least one number of dimensions"),
+        ({"dims": (4, 0)}, InvalidValueError, "dims must be at least 1, but is 0"),
+        ({"dims": "4,8"}, InvalidTypeError, "dims must be integers, such as"),
+        ({"dims": 2.5}, InvalidTypeError, "dims must be integers, such as"),
+        ({"margin": -0.1}, InvalidValueError, "margin must be finite and not negative"),
+        ({"margin": 1.5}, InvalidValueError, "margin must be a fraction"),
+    ],
+)
+def test_dims_and_margins_are_checked(options, error, message):
+    with pytest.raises(error, match=message):
+        compare_formats(dh.Task(*sweep_points()), formats="float16", **options)

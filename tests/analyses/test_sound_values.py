@@ -10,7 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import TieProfile
-from deadheat.analyses.precision_recall import expected_reciprocal
+from deadheat.analyses.precision_recall import expected_reciprocals
 from deadheat.measures.first_last_hit import reciprocal_moments
 
 RNG = np.random.default_rng(0)
@@ -19,18 +19,18 @@ PAIRS = dh.Task(np.zeros((4, 1)), [0, 0, 1, 1])
 
 def test_a_query_without_an_expectation_leaves_the_mean_without_one() -> None:
     profile = TieProfile.from_groups([[(0, 0, 1, 1)], [(0, 0, 4000, 1000)]], n_ranked=[5000, 5000])
-    result = dh.precision_recall(profile, levels=3)
+    result = dh.precision_recall(profile, levels=3, interpolate=True)
     assert np.isnan(result.expected).all()
     assert not np.isnan(result.lower).any()
     assert "interpolate=False" in str(result)
-    known = dh.precision_recall(profile, levels=3, interpolate=False)
+    known = dh.precision_recall(profile, levels=3)
     assert (known.lower <= known.expected).all()
     assert (known.expected <= known.upper).all()
 
 
 def test_what_was_not_returned_has_bounds_and_no_expectation() -> None:
     profile = dh.from_neighbors([["d7", "d2"]], [[0.9, 0.4]], relevant=[{"d7", "d5"}], n_gallery=1000).profile
-    result = dh.precision_recall(profile, interpolate=False, levels=3)
+    result = dh.precision_recall(profile, levels=3)
     assert result.lower.tolist() == [1, 1, 2 / 1000]
     assert result.upper.tolist() == [1, 1, 1]
     assert result.expected[:2].tolist() == [1, 1]
@@ -42,7 +42,8 @@ def test_what_was_not_returned_has_bounds_and_no_expectation() -> None:
 def test_the_mean_of_one_over_the_rank_of_each_item(k: int, tied: int, m: int, a: int) -> None:
     chances = [math.comb(i - 1, a - 1) * math.comb(tied - i, m - a) for i in range(a, tied - m + a + 1)]
     total = sum(Fraction(chance, k + i) for i, chance in enumerate(chances, a))
-    assert expected_reciprocal(k, tied, m, a) == pytest.approx(float(total / math.comb(tied, m)), rel=1e-14)
+    (mean,) = expected_reciprocals(*np.array([[k], [tied], [m], [a]]))
+    assert mean == pytest.approx(float(total / math.comb(tied, m)), rel=1e-14)
 
 
 @pytest.mark.parametrize(("k", "size", "slots"), [(0, 20_000, 20_000), (3, 300, 250), (10**6, 20_000, 19_000)])

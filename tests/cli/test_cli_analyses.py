@@ -83,6 +83,7 @@ PICTURES = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
         "grouped train.npz --test test.npz --group-size 4 -m Hit@1,mAP --plot a.SVG",
         "grouped train.npz --group-size 4 --markdown a.md --latex a.tex --plot a.png",
         "quantization all.npz -f int8,binary --plot a.png",
+        "quantization all.npz --dims 1,2 --margin 5 --plot a.png",
     ],
 )
 def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
@@ -143,6 +144,9 @@ def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
         ("grouped alone.npz --group-size 4", "no query has a relevant item"),
         ("index-recall ids.npy ids.npy --tolerance 1", "ids.npy has no distances; --distances FILE names them"),
         ("quantization all.npz -f int9", "formats must be one of float64, float32"),
+        ("quantization all.npz --dims 2,x", "--dims must be positive integers with commas between them, but has 'x'"),
+        ("quantization all.npz --dims 99", "--dims must be at most"),
+        ("quantization all.npz --margin 101", "--margin must be points of per cent from 0 to 100, but is 101"),
         ("quantization all.npz --threshold 1_0", "threshold must be numbers, or one of mean, median, but is '1_0'"),
     ],
 )  # fmt: skip
@@ -202,6 +206,9 @@ SAME: dict[str, Callable[[], Any]] = {
     ),
     f"quantization all.npz {QUANTIZED}": lambda: dh.compare_formats(task("all", distance="euclidean"), **FORMATS),
     "quantization all.npz --base int8": lambda: dh.compare_formats(task("all"), base="int8"),
+    "quantization all.npz --dims 1,2 --dims 3 --margin 5": lambda: dh.compare_formats(
+        task("all"), dims=(1, 2, 3), margin=0.05
+    ),
 }
 
 

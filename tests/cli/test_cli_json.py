@@ -24,6 +24,7 @@ CALLS: list[tuple[str, tuple[str, ...]]] = [
     ("evaluate", ("a.npz", "-m", "mAP", "--ties", "tolerance=1e-3")),
     ("compare", ("a.npz", "b.npz", *QUICK)),
     ("compare", ("a.run", "b.run", "--qrels", "qrels", *QUICK)),
+    ("compare", ("a.npz", "b.npz", *QUICK, "--fail-if-worse", "--gate=drop")),
     ("evaluate", ("a.npz", "--by-slice", "types.txt")),
     ("compare", ("a.npz", "b.npz", *QUICK, "--by-slice", "types.txt")),
     ("run", ("qrels", "a.run", "--by-slice", "types.tsv")),
@@ -41,6 +42,7 @@ CALLS: list[tuple[str, tuple[str, ...]]] = [
     ("grouped", ("a.npz", "--group-size", "2", "--halves=2", "-m", "mAP,Hit@1")),
     ("grouped", ("a.npz", "--test", "b.npz", "--group-size", "2")),
     ("index-recall", ("truth.h5", "truth.h5", "-k", "2")),
+    ("index-recall", ("truth.h5", "truth.h5", "truth.h5", "--name=a", "--name=b", "-k2", "--fail-if-worse")),
     ("quantization", ("a.npz", "-f", "int8", "-m", "mAP")),
     ("verify", ("receipt.json", "a.npz")),
 ]
@@ -69,7 +71,7 @@ def written(command: str, args: tuple[str, ...]) -> Any:
         run("evaluate", "a.npz", "--receipt", "receipt.json", "-m", "mAP")
     if command == "index-recall":
         with pytest.importorskip("h5py").File("truth.h5", "w") as file:
-            file["neighbors"], file["distances"] = [[0, 1, 2]], [[0.0, 1.0, 1.0]]
+            file["neighbors"], file["distances"] = [[0, 1, 2]] * 5, [[0.0, 1.0, 1.0]] * 5
     return json.loads(run(command, *args, "--json=-").stdout)
 
 
@@ -79,6 +81,7 @@ def test_json_fits_the_schema(folder: None, command: str, args: tuple[str, ...])
     VALIDATORS[command].validate(content)
     assert list(content)[:2] == ["deadheat", "schema"]
     assert content["schema"] == SCHEMA["$defs"]["output"]["properties"]["schema"]["const"]
+    assert ("--fail-if-worse" in args) == ("gate" in content)
     for measures in mappings_of(content, "measures"):
         for value in measures.values():
             assert {"lower", "expected", "upper"} <= value.keys()

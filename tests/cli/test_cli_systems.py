@@ -161,7 +161,7 @@ def test_a_gate_has_three_readings(hits: None) -> None:
         ("same",): 0, ("some",): 0, ("many",): 1, ("tied",): 1,
         ("some", "--gate", "drop"): 1, ("some", "--gate", "drop", "--margin", 7.5): 0,
         ("some", "--gate", "as_good", "--margin", 5): 1, ("some", "--gate", "as_good", "--margin", 25): 0,
-        ("many", "--margin", 5): 1, ("many", "--margin", 10): 0, ("many", "--confidence-level", 0.999): 0,
+        ("many", "--margin", 5): 1, ("many", "--margin", 10): 0, ("many", "--confidence-level", 0.999): 2,
         ("tied", "--by", "upper"): 0, ("tied", "--by", "expected"): 1, ("other",): 2,
         ("same", "--gate", "as_good", "--margin", 0): 1,
     }  # fmt: skip
@@ -180,6 +180,48 @@ def test_a_gate_says_why_on_standard_error(hits: None) -> None:
     ]
 
 
+def test_a_gate_is_in_every_text(hits: None) -> None:
+    status, lines = gate("many", "--margin", 1, "--json", "gate.json", "--markdown", "gate.md", "--latex", "gate.tex")
+    content = json.loads(Path("gate.json").read_text())["gate"]
+    assert (status, content["rule"], content["margin"], content["passed"]) == (1, "worse", 0.01, False)
+    assert (content["failed"], content["names"], content["by"]) == (["Hit@1"], ["old", "many"], "lower")
+    row = content["tests"]["Hit@1"]
+    assert (row["drop"], row["verdict"]) == (0.2, "fails")
+    assert f"p = {row['pvalue']:.4f}" in content["verdict"] == lines[0].removeprefix("deadheat: ")
+    assert f"{100 * row['detectable']:.2f} points of Hit@1" in lines[1]
+    assert all("many is significantly worse than old" in Path(name).read_text() for name in ("gate.md", "gate.tex"))
+
+
+def test_an_index_has_the_same_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve queries of 40 lose one of four neighbours; two that tie with the last one make up for each other."""
+    monkeypatch.chdir(tmp_path)
+    h5py, n = pytest.importorskip("h5py"), 40
+    ids = np.tile(np.arange(6), (n, 1))
+    files = {"truth": ids, "old": ids[:, :4], "same": ids[:, [0, 1, 2, 4]], "new": ids[:, :4].copy()}
+    files["new"][:12, 3] = 9
+    for name, rows in files.items():
+        with h5py.File(f"{name}.h5", "w") as file:
+            file["neighbors"] = rows
+            if name == "truth":
+                file["distances"] = np.tile([0.0, 1, 2, 3, 3, 4], (n, 1))
+    asked = ("index-recall", "truth.h5", "old.h5")
+    for new, options, status in (
+        ("same", (), 0), ("new", (), 1), ("new", ("--margin", "4"), 0), ("new", ("--gate", "drop"), 1),
+        ("new", ("--gate", "drop", "--margin", "7.5"), 0), ("same", ("--gate", "as_good", "--margin", "9"), 0),
+        ("new", ("--gate", "as_good", "--margin", "9"), 1), ("new", ("--confidence-level", "0.9999"), 2),
+    ):  # fmt: skip
+        result = run(*asked, f"{new}.h5", "-k", "4", "--fail-if-worse", *options)
+        assert result.exit_code == status, (new, options, result.stderr)
+    result = run(*asked, "new.h5", "-k", "4", "--fail-if-worse")
+    assert result.stdout.startswith("index  recall@4 (%)")
+    assert result.stderr.startswith(
+        "deadheat: new is significantly worse than old: recall@4 by 7.50 points (p = 0.0002"
+    )
+    for more in ((), ("new.h5", "same.h5")):
+        assert refused(*asked, *more, "--fail-if-worse").startswith("--fail-if-worse goes with two FOUND, the old one")
+    assert "99 % interval" in passed(*asked, "-k", "4", "--confidence-level", "0.99")
+
+
 def test_collapsed_systems_fail_the_gate_and_equal_ones_pass(folder: Path) -> None:
     with np.load("full.npz") as full:
         np.savez("zero.npz", embeddings=np.zeros_like(full["embeddings"]), labels=full["labels"])
@@ -194,6 +236,29 @@ def test_collapsed_systems_fail_the_gate_and_equal_ones_pass(folder: Path) -> No
         assert run("compare", "good.run", "constant.run", *of_runs, *rule).exit_code == 1
         assert run("compare", "constant.run", "good.run", *of_runs, *rule).exit_code == 0
     assert run("compare", "full.npz", "full.npz", "--name", "a", "--name", "b", *asked).exit_code == 0
+
+
+def test_slices_by_a_column_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The column is in FILE, and then no part of the embedding, in the file of the labels, or in one of its own."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows, labels, camera = rng.integers(0, 4, (2, 24, 3)), np.arange(24) % 6, np.arange(24) % 2
+    for name, values in zip("ab", rows, strict=True):
+        lines = (
+            ",".join(map(str, [*row, label, seen])) for row, label, seen in zip(values, labels, camera, strict=True)
+        )
+        Path(f"{name}.csv").write_text("x,y,z,label,camera\n" + "".join(f"{line}\n" for line in lines))
+        np.save(f"{name}.npy", values.astype("f"))
+    np.savez("labels.npz", labels=labels, camera=camera)
+    a, b = (dh.evaluate(values, labels, measures="mAP") for values in rows)
+    asked = ("-m", "mAP", "--slice-column", "camera")
+    of_labels = (*asked, "--labels", "labels.npz")
+    of_a, of_pair = f"{a.by_slice(camera)}\n", f"{dh.compare(a, b, names=('a', 'b')).by_slice(camera)}\n"
+    assert passed("evaluate", "a.csv", *asked) == passed("evaluate", "a.npy", *of_labels) == of_a
+    assert passed("evaluate", "a.npy", *of_labels, "--by-slice", "labels.npz", "--html", "page.html") == of_a
+    assert "Slices, drawn" in Path("page.html").read_text()
+    assert passed("compare", "a.csv", "b.csv", *asked) == passed("compare", "a.npy", "b.npy", *of_labels) == of_pair
+    assert "camera" in refused("evaluate", "a.npy", "-m", "mAP", "--labels", "labels.npz", "--slice-column", "camara")
 
 
 def test_slices_are_printed_in_place_of_the_table(hits: None, folder: Path) -> None:
@@ -216,7 +281,7 @@ def test_slices_are_printed_in_place_of_the_table(hits: None, folder: Path) -> N
     assert refused("run", "qrels", "many.run", "--by-slice", "types.txt") == (
         "types.txt, line 1: must be a query id and its one value"
     )
-    assert refused(*asked, "--std") == "--std goes with the table, which --by-slice replaces"
+    assert refused(*asked, "--std") == "--std goes with the table, which slices replace"
     two = ("run", "qrels", "old.run", "many.run", "--by-slice", "types.tsv")
     assert refused(*two) == "--by-slice goes with the table of one RUN; deadheat compare takes it for two"
 
@@ -279,3 +344,84 @@ def test_a_missing_file_is_found_before_any_is_ranked(
     monkeypatch.setattr(systems, "report_of", lambda *_: pytest.fail("a file was ranked"))
     for command in ("compare", "leaderboard"):
         assert refused(command, "full.npz", *args.split()) == message
+
+
+@pytest.fixture
+def suites(folder: Path) -> dict[str, dict[str, dh.Report]]:
+    """A folder for each system, with a file for each task, and its reports."""
+    reports: dict[str, dict[str, dh.Report]] = {}
+    for system in ("full", "half"):
+        for task, shift in (("birds", 0.0), ("cars", 0.5)):
+            rows = np.rint(SYSTEMS[system] + shift)
+            for own in (system, f"{system}-bare"):
+                (folder / own).mkdir(exist_ok=True)
+            np.savez(folder / system / f"{task}.npz", embeddings=rows, labels=LABELS)
+            np.save(folder / f"{system}-bare" / f"{task}.npy", rows)
+            reports.setdefault(system, {})[task] = dh.evaluate(rows, LABELS, measures="mAP")
+    (folder / "labels").mkdir()
+    for task in ("birds", "cars"):
+        np.save(folder / "labels" / f"{task}.npy", LABELS)
+    Path("groups.csv").write_text("birds,animals\ncars,things\n")
+    return reports
+
+
+def test_folders_are_systems_and_their_files_tasks(suites: dict[str, dict[str, dh.Report]]) -> None:
+    settings = ("-m", "mAP", "--n-resamples", "200")
+    result = dh.leaderboard(suites, n_resamples=200)
+    assert passed("leaderboard", "full", "half", *settings) == f"{result}\n"
+    assert passed("leaderboard", "full", "half", *settings, "--explain") == f"{result}\n\n{result.explain()}\n"
+    bare = ("full-bare", "half-bare", "--name", "full", "--name", "half", *settings)
+    assert passed("leaderboard", *bare, "--labels", "labels.npy") == f"{result}\n"
+    assert passed("leaderboard", *bare, "--labels", "labels") == f"{result}\n"
+    grouped = dh.leaderboard(suites, groups={"birds": "animals", "cars": "things"}, resample="task", n_resamples=200)
+    args = ("--groups", "groups.csv", "--resample", "task", "--json", "-")
+    assert json.loads(passed("leaderboard", "full", "half", *settings, *args)) == json.loads(grouped.to_json())
+    Path(".hidden").mkdir()
+    Path("full", ".notes").write_text("")
+    assert passed("leaderboard", "full", "half", *settings) == f"{result}\n"
+    crossed = {
+        name: {task: dh.evaluate(np.load(f"{name}-bare/{task}.npy"), LABELS, np.load(f"{name}-bare/{task}.npy"), LABELS,
+                                 measures="mAP", distance="euclidean") for task in ("birds", "cars")}
+        for name in suites
+    }  # fmt: skip
+    galleries = ("--gallery", "full", "--gallery", "half", "--distance", "euclidean")
+    assert (
+        passed("leaderboard", "full", "half", *galleries, *settings) == f"{dh.leaderboard(crossed, n_resamples=200)}\n"
+    )
+
+
+def test_runs_of_several_tasks(runs: None) -> None:
+    for system in ("first", "last"):
+        Path(system).mkdir()
+        for task in ("news", "law"):
+            Path(system, f"{task}.run").write_bytes(Path(f"{system}.run").read_bytes())
+    Path("judged").mkdir()
+    for task in ("news", "law"):
+        Path("judged", f"{task}.qrels").write_bytes(Path("qrels").read_bytes())
+    of_one = run_reports("MRR")
+    expected = dh.leaderboard({name: dict.fromkeys(("law", "news"), one) for name, one in of_one.items()})
+    asked = ("leaderboard", "first", "last", "-m", "MRR", "--qrels")
+    assert passed(*asked, "judged") == passed(*asked, "qrels") == f"{expected}\n"
+    Path("last", "law.run").unlink()
+    Path("third").mkdir()
+    for task in ("news", "law"):
+        Path("third", f"{task}.run").write_bytes(Path("last.run").read_bytes())
+    assert "last is left out, as it lacks 1 task: law." in passed(*asked[:3], "third", *asked[3:], "judged")
+    Path("judged", "law.qrels").unlink()
+    assert refused(*asked, "judged") == "judged must have a file for each task, but has none for law"
+
+
+def test_folders_that_do_not_fit_are_refused_in_a_line(suites: dict[str, dict[str, dh.Report]]) -> None:
+    both = "FILEs must all be files or all be folders, but full is one, half.npz not"
+    assert refused("leaderboard", "full", "half.npz") == both
+    Path("full", "cars.npy").write_bytes(b"")
+    assert (
+        refused("leaderboard", "full", "half") == "full must have one file for each task, but has cars.npy and cars.npz"
+    )
+    Path("none").mkdir()
+    assert refused("leaderboard", "none", "half") == "none must have a file for each task, but has none"
+    Path("full", "cars.npy").unlink()
+    Path("full", "cars.npz").unlink()
+    assert refused("leaderboard", "full", "half").endswith("with all tasks, but got 1: full lacks cars")
+    groups = refused("leaderboard", "full.npz", "half.npz", "--groups", "groups.csv")
+    assert groups == "--groups must be left out unless reports are by system and task"

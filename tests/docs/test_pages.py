@@ -158,33 +158,47 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, rows in (("labels", slice(24)), ("query-labels", slice(8)), ("labels-1", slice(8, 12)),
                        ("labels-2", slice(12, 24))):  # fmt: skip
         np.save(f"{name}.npy", labels[rows])
-    for columns, names in {6: "embeddings gallery a ours new", 4: "b theirs", 3: "c baseline old"}.items():
+    for columns, names in {6: "embeddings gallery a ours", 4: "b theirs", 3: "c baseline"}.items():
         for name in names.split():
             np.savez(f"{name}.npz", embeddings=embeddings[:, :columns], labels=labels)
     for name in ("images", "texts"):  # codes with several labels
         np.savez(f"{name}.npz", embeddings=np.where(embeddings > 0, 1, -1), labels=several)
-    for name in ("train", "test"):  # with enough classes for groups of them
+    for name in ("train", "test", "old", "new"):  # with enough classes for groups of them, and for a gate
         np.savez(f"{name}.npz", embeddings=rng.normal(size=(80, 6)), labels=np.arange(80) % 20)
+    np.savez("frames.npz", embeddings=embeddings)
+    np.save("positions.npy", np.arange(24) * 10)
+    np.save("ranges.npy", np.arange(24)[:, None] + [-1, 2])
     np.savez("query.npz", embeddings=embeddings[:8] + 1, labels=labels[:8])
     np.savez("corpus.npz", embeddings=embeddings, ids=[f"d{i}" for i in range(24)])
     np.savez("samples.npz", embeddings=embeddings, labels=labels, sigma=embeddings[:, 1], blur=labels % 3)
     np.savetxt("confidence.txt", embeddings[:, 0])
     np.savetxt("samples.csv", np.column_stack([labels, embeddings]), "%g", ",", header="label,a,b,c,d,e,f", comments="")
-    run = "q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.7 x\nq1 Q0 d3 3 0.7 x\n"
     np.savez("faces.npz", embeddings=[[1, 0], [1, 1], [0, 1]], ids=["ann_0001", "ann_0002", "bob_0001"])
+    lines = ("d1 1 0.9", "d2 2 0.7", "d3 3 0.7")
+    run = "".join(f"q{i} Q0 {line} x\n" for i in range(1, 13) for line in lines)
     texts = dict.fromkeys(("run.txt", "bm25.run", "dense.run", "rerank.run"), run) | {
         "pooled.csv": "score,label\n0.9,1\n0.5,1\n0.5,0\n0.1,0\n",
         "trials.txt": "1 a/1.wav a/2.wav 0.9\n1 a/1.wav a/3.wav 0.5\n0 a/1.wav b/1.wav 0.5\n",
         "pairs.txt": "1\nann\t1\t2\nann\t1\tbob\t1\n",
         "predictions.json": '{"q1": {"d1": 0.9, "d2": 0.7, "d3": 0.6}}',
         "hits.tsv": "".join(f"q1\td{i}\t99.1\t80\t0\t0\t1\t80\t5\t84\t1e-9\t{90 - i}.5\n" for i in (1, 2, 3)),
-        "qrels.txt": "q1 0 d3 1\nq1 0 d1 0\n",
+        "qrels.txt": "".join(f"q{i} 0 d3 1\nq{i} 0 d1 0\n" for i in range(1, 13)),
     }
     for name, text in texts.items():
         Path(name).write_text(text)
     Path("submissions").mkdir()
     np.savez("submissions/alder.npz", embeddings=embeddings)
     dh.Task(embeddings, labels).profile.save("a-profile.npz")
+    np.savez("matryoshka.npz", embeddings=rng.normal(size=(24, 512)), labels=labels)
+    for system, columns in {"new": 6, "old": 4, "small": 3}.items():  # with a file for each task
+        Path(system).mkdir()
+        for task in ("birds", "cars"):
+            np.savez(f"{system}/{task}.npz", embeddings=embeddings[:, :columns], labels=labels)
+    for name, text in {"bm25": run, "dense": run, "qrels": texts["qrels.txt"]}.items():
+        Path(name).mkdir()
+        for task in ("law", "news"):
+            Path(name, f"{task}.txt").write_text(text)
+    Path("groups.csv").write_text("birds,animals\ncars,things\n")
     return tmp_path
 
 

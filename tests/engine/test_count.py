@@ -117,10 +117,11 @@ def test_every_row_says_why_and_what_was_measured() -> None:
 
 # Nothing else chooses -------------------------------------------------------------------------------------------------
 
-KINDS = {"Hamming", "LabelSets", "PairRules", "Exact", "Rounded", "Tolerance", "Sharing", "Judged", "CardPass", "Card"}
+KINDS = {"Hamming", "LabelSets", "RuledMask", "Exact", "Rounded", "Tolerance", "Sharing", "Judged", "CardPass", "Card"}
 ELSEWHERE = {  # what is asked for another reason than to choose a loop
     "counting/card/device.py": "the argument `device` may be a card that is open",
     "counting/label_relevance.py": "labels one by one, for analyses",
+    "counting/within.py": "labels of the parts of a mask by rules",
     "counting/own_gallery.py": "a search for equal rows, before anything is counted",
     "counting/neighbors.py": "labels of what an index returned",
     "ties/scores.py": "the rules that given scores can have",
@@ -146,7 +147,7 @@ def test_no_other_module_of_the_engine_asks_for_a_kind_to_choose_a_loop() -> Non
     modules = {path.relative_to(ENGINE).as_posix(): asked_in(path) for path in ENGINE.rglob("*.py")}
     others = {name for name, kinds in modules.items() if kinds and not name.startswith("sources/")}
     assert others - {"count.py"} <= ELSEWHERE.keys()
-    assert modules["count.py"] == {"Hamming", "LabelSets", "PairRules", "Exact"}
+    assert modules["count.py"] == {"Hamming", "LabelSets", "RuledMask", "Exact"}
 
 
 def test_no_other_module_makes_a_pass_or_knows_the_thresholds() -> None:

@@ -44,7 +44,6 @@ QUESTIONS: dict[str, Callable[[Any], object]] = {  # that need embeddings
     "an exploit": lambda task: dh.exploit(task, draws=2),
     "an audit": dh.audit,
     "a receipt": dh.receipt,
-    "formats": lambda task: dh.compare_formats(task, formats=["float16"], measures="mAP"),
 }
 
 Passes = list[tuple[Pair, str]]
@@ -168,7 +167,11 @@ def test_settings_that_are_not_named_stay(task: dh.Task) -> None:
     ("settings", "kind", "message"),
     [
         ({"distence": "l2"}, TypeError, "distence is no argument of replace; did you mean distance=?"),
-        ({"labels": LABELS}, TypeError, "labels is no argument of replace, which takes distance, ties, junk, exclude"),
+        (
+            {"labels": LABELS},
+            TypeError,
+            "labels is no argument of replace, which takes distance, ties, relevant, junk, exclude",
+        ),
         ({"distance": "l3"}, ValueError, "distance must be one of "),
         ({"distance": "hamming"}, ValueError, "embeddings must be bool, bits packed in uint8, or numbers"),
         ({"ties": dh.Rounded("float16", of="distance"), "distance": "dot"}, ValueError, "of must be 'similarity' for"),

@@ -63,6 +63,7 @@ def examples(long: bool = False) -> dict[str, Draw]:
         "reliability": (confidence.calibration(report["Hit@1"], norms / norms.max(), bins=4), {"label": names[0]}),
         "risk_coverage": (curve, {"label": names[0]}),
         "roc": (dict.fromkeys(names, pooled), {}),
+        "slices": (report.by_slice([f"{many * long}{each}" for each in labels % 3]), {}),
         "tie_sizes": (profiles, {}),
     }
     assert {*calls, "collision_legend"} == {*plots.__all__}

@@ -20,7 +20,7 @@ REPORT = dh.evaluate([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], measures="mAP",
 BOARD = dh.leaderboard({"a": REPORT, "b": REPORT})
 RESULTS = {
     "calibration", "collisions", "comparison", "curve", "curves", "difference", "exploits", "figure", "profiles",
-    "report", "reports", "result", "results",
+    "report", "reports", "result", "results", "sliced",
 }  # fmt: skip
 JUNK = [3, None, "mAP", [], [REPORT], {"a": 3}, {}, {1: None}, object(), np.zeros(3), BOARD, dh.compare(REPORT, REPORT)]
 

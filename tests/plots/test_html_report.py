@@ -78,6 +78,29 @@ def test_sections_come_with_what_they_need(report: dh.Report, full: str) -> None
     assert "three against two" in text(full)
 
 
+def test_slices_are_drawn_and_listed(report: dh.Report, other: dh.Report) -> None:
+    column = np.where(LABELS < "class 10", "day", "<night>")
+    for sliced, page in (
+        (report.by_slice(column), dh.html_report(report, slices=report.by_slice(column))),
+        (both := dh.compare(report, other).by_slice(column), dh.html_report(report, other, slices=both)),
+    ):
+        assert "slices" in ids(page)
+        assert 'href="#slices"' in page
+        assert "<night>" not in page
+        rows = sliced.tables()[0].rows
+        assert [row[0] for row in rows] == ["<night>", "day", "mean of slices", "all"]
+        assert all(cell.replace(", ", ",\xa0") in text(page) for row in rows for cell in row)
+        drawn = pages._sliced(sliced, 2)
+        (first, *_), ends, level = sliced.drawn("mAP")
+        ticks = {label: place for place, label in drawn["ticks"]}
+        assert (level, len(ends), [each["name"] for each in drawn["bars"]]) == (
+            0.95, 4, ["<night>", "day", "mean of slices", "all"],
+        )  # fmt: skip
+        scale = next(iter(set(ticks) - {"0"}))
+        at = ticks["0"] + (ticks[scale] - ticks["0"]) * 100 * first.lower / float(scale)
+        assert drawn["bars"][0]["bar"]["lower"] == pytest.approx(at, abs=0.01)
+
+
 def test_markup_in_names_stays_text() -> None:
     evil = "</script><script>alert(1)</script><b>"
     labels = np.array([evil, "b"] * 30)
@@ -203,6 +226,7 @@ def test_undefined_values_and_a_tolerance_are_no_trouble() -> None:
         ({"report": 1}, TypeError, "report must be a Report, but is int"),
         ({"other": 1}, TypeError, "other must be a Report, but is int"),
         ({"collisions": 3}, TypeError, r"collisions must be what deadheat\.collisions found"),
+        ({"slices": 3}, TypeError, "slices must come from by_slice, but is int"),
         ({"confidence": [1, 2]}, ValueError, "confidence must have one entry per query"),
         ({"alternative": "less"}, TypeError, "alternative goes with a second report"),
     ],

@@ -325,3 +325,23 @@ def test_formats_of_one_size_stand_side_by_side(ax: Axes) -> None:
     assert len(of_int8) == 3
     assert max(of_int8) < edge < max(places.values())  # in the strip of 4 bytes, and no other
     assert line(ax, "int8 (float query)").get_markerfacecolor() == style.PAPER
+
+
+def test_slices_have_a_row_each_with_their_mean_and_all(ax: Axes) -> None:
+    report = reciprocal_ranks([(0, 1), (0, 2), (1, 1), (0, 3), (2, 1), (0, 1)] * 3)
+    worse = reciprocal_ranks([(1, 1), (0, 2), (1, 1), (1, 3), (2, 1), (0, 1)] * 3)
+    of_report = report.by_slice(np.arange(18) // 9)
+    of_pair = dh.compare(report, worse, names=("old", "new")).by_slice(np.arange(18) // 9)
+    for sliced, label in ((of_report, "MRR (%)"), (of_pair, "MRR, old − new (points)")):
+        ax = dh.plots.slices(sliced)
+        assert [each.get_text() for each in ax.get_yticklabels()] == ["0", "1", "mean of slices", "all"]
+        assert ax.get_xlabel() == label
+        results, intervals, _ = sliced.drawn("MRR")
+        shown = next(each for each in ax.lines if each.get_marker() == "D").get_xdata()
+        assert_array_equal(shown, [100 * each.expected for each in results])
+        assert results[2].lower == sum(each.lower for each in results[:2]) / 2
+        ends = next(each for each in ax.lines if each.get_marker() == "|").get_xdata()
+        low = [100 * each.low for each in intervals]
+        assert_array_equal(np.asarray(ends)[:4], low)
+    with pytest.raises(ValueError, match="measure must be one of MRR, but is 'mAP'"):
+        dh.plots.slices(of_report, "mAP")

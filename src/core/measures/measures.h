@@ -113,4 +113,9 @@ void ideal_gains(Matrix<const std::int64_t> relevant, Span<const double> gains, 
 /// Fill in the sum over the slots of each of some groups of (d − mean d)², d their discounts, 0 beyond the cutoff.
 void discount_deviations(Int64s closer, Int64s tied, Int64s slots, Span<const double> discount, Span<double> out);
 
+/// Fill in ERR, cut at rank `cutoff`: `by_grade` is the relevant items of each group, (n_group, n_grade), `chances` the
+/// chance that an item of each grade satisfies the reader of each query, (n_query, n_grade).
+void expected_reciprocal_ranks(QueryRange queries, const Profile &groups, std::int64_t cutoff,
+                               Matrix<const std::int64_t> by_grade, Matrix<const double> chances, Matrix<double> out);
+
 }  // namespace deadheat

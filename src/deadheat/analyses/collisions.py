@@ -11,28 +11,29 @@ counts the mixed groups; this module shows where they are, and the others too.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from enum import IntEnum
 from fractions import Fraction
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.counting.label_relevance import LabelRelevance
-from deadheat.engine.counting.ranking import Ranked, Rankings
+import deadheat._core as _core
+from deadheat.engine.counting.ranking import Ranked, Rankings, require_groups
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.registry import ALIASES
 from deadheat.engine.literals import DistanceName
-from deadheat.engine.task import Task, rows_of
+from deadheat.engine.profiles.parts import in_parts
+from deadheat.engine.task import Task, rows_of, with_rows
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
+from deadheat.inputs.samples import Pair
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.tables import count
 from deadheat.support import checks, scratch
-from deadheat.support.arrays import Bool, Float64, Int64, slices
+from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Reporting
 from deadheat.support.triple import ByName
@@ -78,10 +79,6 @@ class Count:
     queries: int = 0
     largest: int = 0
 
-    def __add__(self, other: Count) -> Count:
-        groups, items, queries = self.groups + other.groups, self.items + other.items, self.queries + other.queries
-        return Count(groups, items, queries, max(self.largest, other.largest))
-
 
 COUNTED = tuple(each.name for each in fields(Count))
 
@@ -105,70 +102,47 @@ class Counts:
     n_query: int = 0
     n_place: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(*map(operator.add, vars(self).values(), vars(other).values()))
+    @classmethod
+    def of_kinds(cls, counts: Int64, n_query: int, n_place: int) -> Counts:
+        """Return the counts of irrelevant, relevant, mixed and all groups, (4, 4), as the core adds them up."""
+        irrelevant, relevant, mixed, together = (Count(*row) for row in counts.tolist())
+        return cls(relevant, irrelevant, mixed, together, n_query, n_place)
 
 
-class Groups:
-    """Groups of neighbours in rank; the places of all queries lie one after another.
+class CollidingGroups(NamedTuple):
+    """Groups that collide, of some queries: the groups of each, how many items are in front of each, and its size."""
 
-    `of_place` is the group of each place; `first` the first place of each group, `size` its items, `relevant` how
-    many of them are relevant.
-    """
-
-    def __init__(self, starts: Bool, relevant: Bool) -> None:
-        self.of_place, self.first = np.cumsum(starts) - 1, np.flatnonzero(starts)
-        self.size = np.diff(self.first, append=len(starts))
-        self.relevant = np.bincount(self.of_place[relevant], minlength=len(self.first))
-
-    @property
-    def kind(self) -> NDArray[np.int8]:
-        kind = np.full(len(self.first), Kind.MIXED, dtype=np.int8)
-        kind[self.relevant == 0] = Kind.IRRELEVANT
-        kind[self.relevant == self.size] = Kind.RELEVANT
-        kind[self.size == 1] = Kind.NONE
-        return kind
+    queries: slice
+    offsets: Int64
+    closer: Int64
+    size: Int64
 
 
-class GroupedRanks:
-    """Ranks of some queries, (n, n_gallery), and their groups of ties and of collisions."""
+def of_ties(task: Task) -> Iterator[CollidingGroups]:
+    """Yield the tie groups: those of a profile to which everything is relevant."""
+    one_class: Any = [each and each._replace(labels=np.zeros(len(each.embeddings), int)) for each in task.pair[:2]]
+    everything = with_rows(task, Pair(*one_class), task.options.exclude).profile
+    for queries, part in in_parts(everything):
+        yield CollidingGroups(queries, part.offsets, part.closer, part.tied)
 
-    def __init__(self, queries: Int64, valid: Bool, relevant: Bool, tie_starts: Bool, starts: Bool) -> None:
-        self.queries, self.valid = queries, valid
-        self.ties, self.colliding = (Groups(begins[valid], relevant[valid]) for begins in (tie_starts, starts))
 
-    def matrices(self, depth: int) -> Matrices:
-        """Return kind, relevance and size for the first `depth` ranks."""
-        groups, ties = self.colliding, self.ties
-        rank = np.arange(len(ties.of_place))
-        relevant_first = rank - ties.first[ties.of_place] < ties.relevant[ties.of_place]
-        return (
-            self._filled(groups.kind[groups.of_place], depth, np.int8(Kind.BEYOND)),
-            self._filled(relevant_first, depth, np.bool_(False)),
-            self._filled(groups.size[groups.of_place].astype(np.int32), depth, np.int32(0)),
-        )
-
-    def _filled(self, values: NDArray[Any], depth: int, beyond: np.generic) -> NDArray[Any]:
-        matrix = np.full((len(self.queries), max(depth, self.valid.shape[1])), beyond)
-        matrix[:, : self.valid.shape[1]][self.valid] = values
-        return matrix[:, :depth]
-
-    def counts(self, depth: int) -> Counts:
-        """Return the counts within the first `depth` ranks."""
-        groups = self.colliding
-        row, rank = (index[groups.first] for index in np.nonzero(self.valid))
-        inside = np.minimum(groups.size, depth - rank)
-
-        def count(wanted: Bool) -> Count:
-            begun = wanted & (rank < depth)
-            n_query, largest = len(np.unique(row[begun])), int(groups.size[begun].max(initial=0))
-            return Count(int(begun.sum()), int(inside[begun].sum()), n_query, largest)
-
-        n_place = int(np.minimum(self.valid.sum(axis=1), depth).sum())
-        relevant, irrelevant, mixed = (
-            count(groups.kind == kind) for kind in (Kind.RELEVANT, Kind.IRRELEVANT, Kind.MIXED)
-        )
-        return Counts(relevant, irrelevant, mixed, count(groups.kind != Kind.NONE), len(self.queries), n_place)
+def of_chains(task: Task, width: Fraction) -> Iterator[CollidingGroups]:
+    """Yield the groups of tie groups, each at most `width` farther than the one before."""
+    query, gallery = task.pair[:2]
+    rankings = Rankings(query.embeddings, gallery and gallery.embeddings, task.options)
+    with Reporting(task.options.progress, rankings.n_query, f"ranking ({task.options.distance})", "queries") as report:
+        for block in rankings:
+            valid = block.items >= 0
+            starts = valid.copy()
+            starts[:, 1:] &= block.group[:, 1:] != block.group[:, :-1]
+            row, closer = np.nonzero(starts & ~linked(rankings, block, starts, width))
+            end, n_ranked = np.roll(closer, -1), valid.sum(axis=1)
+            last = np.diff(row, append=-1) != 0
+            end[last] = n_ranked[row[last]]
+            queries = slice(int(block.queries[0]), int(block.queries[-1]) + 1)
+            offsets = offsets_of(np.bincount(row, minlength=len(valid)))
+            yield CollidingGroups(queries, offsets, closer.copy(), end - closer)
+            report(len(block.queries))
 
 
 def linked(rankings: Rankings, block: Ranked, starts: Bool, width: Fraction) -> Bool:
@@ -414,29 +388,23 @@ def _searched(
     task: Task, width: Fraction | None, depth: int | None, *, rank_by_rank: bool
 ) -> tuple[Counts, str, Matrices]:
     """Return the counts, the rule of collisions and, if asked for, kind, relevance and size rank by rank."""
-    options, pair = task.options, task.pair
-    rankings = Rankings(pair.query.embeddings, pair.gallery and pair.gallery.embeddings, options)
-    most = int(rankings.candidates.n_ranked().max()) if depth is None else depth
-    needed, free = 6 * rankings.n_query * most, scratch.available_memory()
+    options, n_query = task.options, len(task.pair.query.embeddings)
+    require_groups(options.rule)
+    n_gallery = len((task.pair.gallery or task.pair.query).embeddings)
+    n_ranked = options.candidates(n_query, n_gallery, leave_one_out=task.pair.gallery is None).n_ranked()
+    most = int(n_ranked.max()) if depth is None else depth
+    needed, free = 6 * n_query * most, scratch.available_memory()
     if rank_by_rank and needed > free:
-        needs = f"{rankings.n_query} queries and {checks.shown(most)} ranks take 6 bytes each"
+        needs = f"{n_query} queries and {checks.shown(most)} ranks take 6 bytes each"
         needs += f", and {free / 1e9:.1f} GB are free"
         raise InvalidValueError("depth", f"must be so small that the result fits in memory, but {needs}")
-    shape = rankings.n_query, most if rank_by_rank else 0
-    kind, relevance, size = np.empty(shape, np.int8), np.empty(shape, np.bool_), np.empty(shape, np.int32)
-    by_label = LabelRelevance(pair.query.labels, (pair.gallery or pair.query).labels)
-    counts = Counts()
-    with Reporting(options.progress, rankings.n_query, f"ranking ({options.distance})", "queries") as report:
-        for block in rankings:
-            valid = block.items >= 0
-            relevant = by_label.of(block.queries[:, None], block.items)
-            tie_starts = valid.copy()
-            tie_starts[:, 1:] &= block.group[:, 1:] != block.group[:, :-1]
-            starts = tie_starts if width is None else tie_starts & ~linked(rankings, block, tie_starts, width)
-            ranks = GroupedRanks(block.queries, valid, relevant, tie_starts, starts)
-            counts += ranks.counts(min(most, rankings.n_gallery))
-            if rank_by_rank:
-                kind[block.queries], relevance[block.queries], size[block.queries] = ranks.matrices(most)
-            report(len(block.queries))
+    shape = n_query, most if rank_by_rank else 0
+    matrices = np.empty(shape, np.int8), np.empty(shape, np.bool_), np.empty(shape, np.int32)
+    counts, profile = np.zeros((4, 4), dtype=np.int64), task.profile
+    for queries, *groups in of_ties(task) if width is None else of_chains(task, width):
+        own = profile[queries]
+        relevant = own.offsets, own.closer, own.tied_relevant
+        marks: Any = tuple(matrix[queries] for matrix in matrices)
+        _core.mark_collisions(tuple(groups), relevant, n_ranked[queries], min(most, n_gallery), marks, counts)
     rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
-    return counts, rule, (kind, relevance, size)
+    return Counts.of_kinds(counts, n_query, int(np.minimum(n_ranked, most).sum())), rule, matrices

@@ -7,11 +7,12 @@ worst case for A, the expected values, and the best case for A. A `Leaderboard` 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat.analyses import gate as gates
 from deadheat.analyses.difference import COUNTS, ROUNDING, By, Difference, PairedTest
@@ -26,6 +27,7 @@ from deadheat.reports.runs import UNION, over_union
 from deadheat.reports.slices import slices_of
 from deadheat.reports.statistics.intervals import UNITS, about_few, counted
 from deadheat.reports.tables import count, has_ties
+from deadheat.reports.unit_values import HasUnits, UnitValues, unit_values
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -67,8 +69,8 @@ class Comparison(Answer):
     No labels are known, so each query counts as independent; where queries come in classes, give their labels.
     """
 
-    a: Report
-    b: Report
+    a: Report | UnitValues
+    b: Report | UnitValues
     names: tuple[str, str]
     measures: tuple[str, ...]
     test: PairedTest
@@ -95,7 +97,7 @@ class Comparison(Answer):
     def _difference(self, name: str) -> Difference:
         """Return A − B for each query of A; NaN where either has no value."""
         a, b = self._values_of_both(name)
-        sizes = np.maximum(a.upper, b.upper)
+        sizes = np.maximum(np.abs(a.upper), np.abs(b.upper))
 
         def minus(others: Iterable[Float64]) -> Triple[Float64]:
             raw = [x - y for x, y in zip(a, others, strict=True)]
@@ -106,9 +108,19 @@ class Comparison(Answer):
         of_a, of_b = (self.a._averaging.means(Triple(*(np.where(kept, x, np.nan) for x in side))) for side in (a, b))
         n_left_out = self._n_query - int(np.count_nonzero(kept))
         return Difference(
-            name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, self.by, minus(b), sizes,
-            self._classes,
+            name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, self.by, self._unit,
+            self.a.most(name) if isinstance(self.a, UnitValues) else 1.0, minus(b), sizes, self._classes,
         )  # fmt: skip
+
+    @property
+    def _noun(self) -> str:
+        """The name of what has a value: a query, or an item of one pooled ranking."""
+        return self.a.unit if isinstance(self.a, UnitValues) else "query"
+
+    @property
+    def _unit(self) -> str:
+        """The name of the independent units."""
+        return self._noun if self.test.resample == "query" else "class" if self._noun == "query" else "group"
 
     def by_slice(self, column: QueryLabels) -> SlicedComparison:
         """Return the comparison for each value of a column of the queries, such as question type or language.
@@ -138,7 +150,10 @@ class Comparison(Answer):
         >>> slices["one hop"]["Hit@1"].expected, slices["two hops"]["Hit@1"].expected
         (0.5, -0.5)
         """
-        names, masks = slices_of(column, self.a.n_query, self.a.profile.query_ids)
+        if self._noun == "item":
+            rule = "needs a value for each query: of pooled scores one can be ahead in every slice and behind in all"
+            raise InvalidValueError("column", rule)
+        names, masks = slices_of(column, self.a.n_query, self.a._averaging.query_ids)
         whole = {row.name: row for row in self._shown()}
         parts = {name: [self._restricted(row, mask) for mask in masks] for name, row in whole.items()}
         return SlicedComparison(tuple(names), parts, whole)
@@ -202,7 +217,8 @@ class Comparison(Answer):
         Raises
         ------
         ValueError
-            If a measure is undefined for every pair of queries, or a system has ranked nothing that is judged.
+            If a measure is undefined for every pair of queries, a system has ranked nothing that is judged, or there
+            are so few units that the rule could fail no system ("worse"), or pass none ("as_good").
 
         Notes
         -----
@@ -229,7 +245,7 @@ class Comparison(Answer):
         """
         for report, name in zip((self.a, self.b), self.names, strict=True):
             _require_answers(report, name)
-        one_out = self.test.resample == "class" and not (self.a.separate_gallery and self.b.separate_gallery)
+        one_out = self._unit == "class" and not (self.a.separate_gallery and self.b.separate_gallery)
         return gates.gate(self._shown(), margin, rule, leave_one_out=one_out, cautions=self.cautions())
 
     def panels(self) -> list[Panel]:
@@ -253,17 +269,19 @@ class Comparison(Answer):
 
     def notes(self) -> list[str]:
         """Return notes on the numbers, the system that is significantly ahead in each measure, and caveats."""
-        shown, by_class = self._shown(), self.test.resample == "class"
+        shown, whole = self._shown(), self.test.resample == "class"
         tied, n_unit = any(map(has_ties, shown)), min(each.n_unit for each in shown)
         values = "Per cent; expected [lower, upper] over all tie-breakings. " if tied else "Per cent. "
         tested = "Means, tests" if self.a.average == "class" else "Tests"
-        units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}"
+        units = f"{tested} and intervals are over {counted(n_unit, self._unit) if whole else UNITS[self._unit]}"
         units += f", by {BY[self.by]}." if tied else "."
+        if self._noun == "item":
+            units += " The value of an item in pooled AP or AUC is the effect of leaving it out (jackknife)."
         a, b = self.names
         remarks = [*(f"{a}: {each}" for each in self.a.remarks), *(f"{b}: {each}" for each in self.b.remarks)]
-        few = map(Caution, about_few(n_unit, self.test.resample))
+        few = map(Caution, about_few(n_unit, self._unit))
         verdict = [self._verdict(shown, tied), *self._about_expected(shown), *self._about_disagreement(shown)]
-        union = [UNION] if self.a.profile.n_unjudged is not None else []
+        union = [UNION] if isinstance(self.a, Report) and self.a.profile.n_unjudged is not None else []
         return [f"{values}{self._about_pairs(shown)}", units, *union, *verdict, *few, *self._caveats, *remarks]
 
     def _about_expected(self, shown: Sequence[Difference]) -> list[str]:
@@ -284,14 +302,14 @@ class Comparison(Answer):
             return []
         return [
             f"The p-value decides, not the interval, where only one of them calls a difference in {listed(names)} "
-            f"significant: the test holds for any number of {UNITS[self.test.resample]}, the bootstrap only for many."
+            f"significant: the test holds for any number of {UNITS[self._unit]}, the bootstrap only for many."
         ]
 
     def _about_pairs(self, shown: Sequence[Difference]) -> str:
         a, b = self.names
         numbers = {(each.n_pair, each.n_left_out) for each in shown}
         n_pair, n_left_out = min(numbers)
-        pairs = f"{count(n_pair, 'query', 'queries')} in pairs"
+        pairs = f"{counted(n_pair, self._noun)} in pairs"
         if len(numbers) > 1:
             return f"At least {pairs}; those without a value in {a} or {b} are left out."
         return f"{pairs}; {n_left_out} without a value in {a} or {b} left out." if n_left_out else f"{pairs}."
@@ -316,7 +334,7 @@ class Comparison(Answer):
     def explain(self) -> str:
         """Explain each column, how it is tested, and how many queries each system wins."""
         (a, b), shown, test = map(printable, self.names), self._shown(), self.test
-        units = "classes" if test.resample == "class" else "queries"
+        units = UNITS[self._unit]
         asked = {
             "two-sided": "whether they differ", "greater": f"whether {a} is better", "less": f"whether {a} is worse"
         }[test.alternative]  # fmt: skip
@@ -340,7 +358,7 @@ class Comparison(Answer):
             "worst-case p over all tie-breakings: the largest p that any way to break the ties has. The column is left "
             "out where no tie changes anything.",
             f"ahead: p < {test.alpha:g}. Each measure is tested by itself; `false_discovery` adjusts for several.",
-            f"Queries won, whatever the ties do:{wins}",
+            *([f"Queries won, whatever the ties do:{wins}"] if self._noun == "query" else []),
         ])  # fmt: skip
 
     def _shown(self) -> list[Difference]:
@@ -358,14 +376,20 @@ class Comparison(Answer):
         }
 
 
-def _require_answers(report: Report, name: str) -> None:
+def _require_answers(report: Report | UnitValues, name: str) -> None:
     """Refuse a system that ranked nothing, or nothing that is judged: that is a failure and no result."""
+    if isinstance(report, UnitValues):
+        if not report.n_answered:
+            raise InvalidValueError(name, "must return something for some query, but returns nothing for any")
+        return
     for profile, what in ((report.profile, "something"), (report.judged, "something that is judged")):
         if profile is not None and not profile.returned_set[0].any():
             raise InvalidValueError(name, f"must rank {what} for some query, but ranks nothing of the kind for any")
 
 
-def about(report: Report) -> dict[str, Any]:
+def about(report: Report | UnitValues) -> dict[str, Any]:
+    if isinstance(report, UnitValues):
+        return dict(report.settings)
     return {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
 
 
@@ -387,10 +411,10 @@ def listed(names: list[str]) -> str:
 
 @plain_floats
 def compare(
-    a: Report,
-    b: Report,
+    a: Report | Mapping[str, ArrayLike] | HasUnits,
+    b: Report | Mapping[str, ArrayLike] | HasUnits,
     *,
-    names: Iterable[str] = ("A", "B"),
+    names: Iterable[str] | None = None,
     measures: str | Iterable[str] | None = None,
     by: By = "lower",
     resample: Average | None = None,
@@ -405,12 +429,14 @@ def compare(
 
     Parameters
     ----------
-    a, b : Report
+    a, b : Report, or another result with a value for each unit
         Reports on the same queries, with the same average. They are matched by `query_ids` where both profiles have
         them, and by position otherwise; where both reports know the classes of the queries, these must agree. A query
-        that only one of them has is left out if it has no relevant item, and an error if it has.
-    names : (str, str)
-        Names of the two in the table and in the notes.
+        that only one of them has is left out if it has no relevant item, and an error if it has. Or two of the
+        `Recall` of an index, of `deadheat.hash_lookup`, or of `deadheat.classification` on the same items; or
+        dictionaries of measures with an array of values in [0, 1], one for each query (NaN for none).
+    names : (str, str), optional
+        Names of the two in the table and in the notes; by default those of two indexes, else "A" and "B".
     measures : str or iterable of str, optional
         The measures in the table; by default those that both reports show. Any other can be asked for by its name.
     by : {"lower", "expected", "upper"}
@@ -458,6 +484,10 @@ def compare(
 
     Nothing depends on the order of the queries, and comparing B with A gives the same p-values as A with B.
 
+    **One mechanism**: any two systems with a value for each unit are compared, and gated, in the same way. Where values
+    are hits, 0 or 1, the permutation test over queries is the exact sign test of the queries that differ, which is
+    McNemar's exact test of their two-by-two table.
+
     P-values are not adjusted for several tests. With 20 measures, or 20 systems, one of 20 falls below 0.05 by chance:
     decide on the measure beforehand, or see `Comparison.false_discovery`.
 
@@ -480,35 +510,66 @@ def compare(
     >>> round(difference.tested, 4), difference.pvalue, difference.pvalue_worst_case
     (0.3333, 0.5, 1.0)
     """
-    for report, name in ((a, "a"), (b, "b")):
-        if not isinstance(report, Report):
-            raise InvalidTypeError(name, f"must be a Report, but is {type(report).__name__}")
-    called = checks.two_names(names)
+    one, two = _with_units(a, "a"), _with_units(b, "b")
+    if names is None and isinstance(one, UnitValues) and isinstance(two, UnitValues) and one.name != two.name:
+        names = one.name or "A", two.name or "B"
+    called = checks.two_names(("A", "B") if names is None else names)
     both = "a and b" if called == ("A", "B") else " and ".join(called)
-    shown = (
-        tuple(name for name in a.measures if name in b.measures) if measures is None else measure_names(measures, a.rel)
-    )
+    if isinstance(one, Report) and isinstance(two, Report):
+        one, two = over_union((one, two))
+    place_in_b, n_query, averaging = matched(one, two, both)
+    if measures is None:
+        shown = tuple(name for name in one.measures if name in two.measures)
+    else:
+        shown = one._names(measures) if isinstance(one, UnitValues) else measure_names(measures, one.rel)
     if not shown:
-        measured = f"{', '.join(a.measures)} and {', '.join(b.measures)}"
+        measured = f"{', '.join(one.measures)} and {', '.join(two.measures)}"
         raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {measured}")
-    for name in ("average", "singletons"):
-        of_a, of_b = getattr(a, name), getattr(b, name)
-        if of_a != of_b:
-            raise InvalidValueError(both, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
     checks.choice(by, get_args(By), "by")
-    a, b = over_union((a, b))
-    place_in_b, n_query = _matched(a, b, both)
-    _require_same_classes(a, b, place_in_b, both)
-    averaging = _averaging(a, b, place_in_b)
     test = PairedTest(
         resample=averaging.units(resample, labels), alternative=alternative, confidence_level=confidence_level,
         method=method, n_resamples=n_resamples, seed=seed,
     )  # fmt: skip
     clusters, caveats = averaging.clusters(resample, labels), averaging.caveats(resample, labels)
-    return Comparison(a, b, called, shown, test, by, n_query, place_in_b, clusters, caveats)
+    return Comparison(one, two, called, shown, test, by, n_query, place_in_b, clusters, caveats)
 
 
-def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:
+def matched(a: Report | UnitValues, b: Report | UnitValues, both: str) -> tuple[Int64, int, Averaging]:
+    """Find each query of A in B, or -1; return their places, the number of queries and the averaging of both.
+
+    Raises an error that begins with `both` if the results are not of the same queries, or not averaged equally.
+    """
+    _require_same_kind(a, b, both)
+    place_in_b, n_query = _matched(a, b, both)
+    _require_same_classes(a, b, place_in_b, both)
+    return place_in_b, n_query, _averaging(a, b, place_in_b)
+
+
+def _with_units(values: Any, name: str) -> Report | UnitValues:
+    """Return a report as it is, and the values of each unit of any other result."""
+    if isinstance(values, Report):
+        return values
+    result = unit_values(values)
+    if result is None:
+        kinds = "a Report, a result with a value for each query, or a dictionary of arrays"
+        raise InvalidTypeError(name, f"must be {kinds}, but is {type(values).__name__}")
+    return result
+
+
+def _require_same_kind(a: Report | UnitValues, b: Report | UnitValues, both: str) -> None:
+    """Refuse two systems whose values mean different things."""
+    facts = [
+        {"average": each.average, "singletons": each.singletons} if isinstance(each, Report)
+        else {"unit": each.unit, **each.settings} for each in (a, b)
+    ]  # fmt: skip
+    if facts[0].keys() != facts[1].keys():
+        raise InvalidValueError(both, "must be results of one kind")
+    for name, (of_a, of_b) in ((name, [each[name] for each in facts]) for name in facts[0]):
+        if of_a != of_b:
+            raise InvalidValueError(both, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
+
+
+def _averaging(a: Report | UnitValues, b: Report | UnitValues, place_in_b: Int64) -> Averaging:
     """Return the averaging of A, with labels of B where only B has them; leave one out if either may be that."""
     classes = a.labels
     if classes is None and b.classes is not None:
@@ -517,20 +578,23 @@ def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:
     return replace(a._averaging, labels=classes, separate_gallery=separate and classes is not None)
 
 
-def _matched(a: Report, b: Report, both: str) -> tuple[Int64, int]:
+def _matched(a: Report | UnitValues, b: Report | UnitValues, both: str) -> tuple[Int64, int]:
     """Find each query of A in B, or -1, and the number of queries: by ids if both have them, else by position."""
-    ids_a, ids_b = a.profile.query_ids, b.profile.query_ids
+    ids_a, ids_b = a._averaging.query_ids, b._averaging.query_ids
     if ids_a is None or ids_b is None or ids_a == ids_b:
         if a.n_query != b.n_query:
             unlike = "" if ids_a is None and ids_b is None else ", and only one of them has query_ids"
-            raise InvalidValueError(both, f"must be of the same queries, but have {a.n_query} and {b.n_query}{unlike}")
+            units = UNITS[a.unit] if isinstance(a, UnitValues) else "queries"
+            raise InvalidValueError(both, f"must be of the same {units}, but have {a.n_query} and {b.n_query}{unlike}")
         return np.arange(a.n_query), a.n_query
     in_a, in_b = ({query: place for place, query in enumerate(ids)} for ids in (ids_a, ids_b))
     lacking = {}
     for name, report, places, others in (("a", a, in_a, in_b), ("b", b, in_b, in_a)):
         if len(places) < report.n_query:
             raise InvalidValueError(name, "must have distinct query_ids to be matched by them, but has some twice")
-        counted = report.profile.n_relevant > 0 if report.singletons == "skip" else np.full(report.n_query, True)
+        counted = np.full(report.n_query, True)
+        if isinstance(report, Report) and report.singletons == "skip":
+            counted = report.profile.n_relevant > 0
         lacking[name] = [query for query, place in places.items() if query not in others and counted[place]]
     listed = [f"{len(ids)} only in {name} ({ids[0]!r}, ...)" for name, ids in lacking.items() if ids]
     if listed:
@@ -539,7 +603,7 @@ def _matched(a: Report, b: Report, both: str) -> tuple[Int64, int]:
     return in_b_of_a, len(in_a.keys() | in_b.keys())
 
 
-def _require_same_classes(a: Report, b: Report, place_in_b: Int64, both: str) -> None:
+def _require_same_classes(a: Report | UnitValues, b: Report | UnitValues, place_in_b: Int64, both: str) -> None:
     """Refuse reports whose queries have different labels: they are other queries, or in another order."""
     if a.classes is None or b.classes is None:
         return

@@ -91,6 +91,8 @@ class Difference(PlainFloats):
     average: str = field(repr=False)
     n_left_out: int = field(repr=False)
     by: By
+    unit: str = field(repr=False)  # the name of the independent units
+    most: float = field(repr=False)  # the largest possible difference of a query
     _tested: Triple[Float64] = field(repr=False)  # (n_query,) A − B of the lower, the expected and the upper values
     _sizes: Float64 = field(repr=False)  # (n_query,) the larger of both values, for what rounding can do
     _classes: Int64 | None = field(repr=False)
@@ -113,11 +115,11 @@ class Difference(PlainFloats):
 
     @property
     def n_wins_a(self) -> int:
-        return int(np.count_nonzero(self.per_query.lower > 0))
+        return int(np.count_nonzero((self.per_query.lower > 0) & (self.per_query.upper > 0)))
 
     @property
     def n_wins_b(self) -> int:
-        return int(np.count_nonzero(self.per_query.upper < 0))
+        return int(np.count_nonzero((self.per_query.lower < 0) & (self.per_query.upper < 0)))
 
     @property
     def n_equal(self) -> int:
@@ -186,7 +188,7 @@ class Difference(PlainFloats):
     def drops(self) -> Drops:
         """The drops from A to B of the independent units, by the value that is tested; for tests against a margin."""
         row, sizes = self._tested_units
-        return Drops(row[0], sizes)
+        return Drops(row[0], sizes, self.most)
 
     @property
     def n_unit(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -24,15 +24,18 @@ from deadheat.inputs import codes
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Singletons, of_singleton
 from deadheat.reports.tables import DIGITS, count, number, plain
+from deadheat.reports.unit_values import UnitValues
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int32, Int64, slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Reporting, Workers, raise_if_cancelled
+from deadheat.support.triple import Triple
 
 _PAIRS_AT_ONCE = 1 << 20  # of queries and items whose distances are in memory together, in each thread
 _BITS_AT_ONCE = 1 << 22  # of codes that are unpacked together
 _SHOWN = 4  # radii in the table, from 0
+_USUAL = 2  # the radius of publications
 _OF_PRECISION = (True, False, True)  # the kind of precision, recall and F1
 _TREATED = {
     "skip": "Left out: {} without a relevant item.",
@@ -98,6 +101,11 @@ class HashLookup(Answer):
         Queries without one; they count in `macro` alone, and as `singletons` says.
     statistics : CodeStatistics
         Of the gallery.
+
+    Notes
+    -----
+    `deadheat.compare` takes two of them, of the same queries, and compares the macro means by the values of each query.
+    The measures are ``precision within 2``, ``recall within 2`` and ``F1 within 2``, and the same at other radii.
     """
 
     n_bits: int
@@ -107,7 +115,28 @@ class HashLookup(Answer):
     n_query: int
     n_singleton: int
     statistics: CodeStatistics
-    singletons: Singletons = "skip"
+    singletons: Singletons
+    _balls: Int32 = field(repr=False)  # (n, n_bits + 1), of all queries
+    _hits: Int32 = field(repr=False)
+
+    def _unit_values(self) -> UnitValues:
+        """Return precision, recall and F1 of each query within a radius, for `deadheat.compare`."""
+        names = {
+            f"{name} within {radius}": (part, radius)
+            for radius in range(self.n_bits + 1) for part, name in enumerate(("precision", "recall", "F1"))
+        }  # fmt: skip
+        shown = tuple(name for name, (_, radius) in names.items() if radius == min(_USUAL, self.n_bits))
+
+        def values(name: str) -> Triple[Float64]:
+            part, radius = names[name]
+            n_relevant = self._hits[:, -1]
+            of_queries = _lookup(self._balls[:, radius], self._hits[:, radius], np.maximum(n_relevant, 1))[part]
+            alone = of_singleton(self.singletons, _OF_PRECISION[part])
+            return Triple(*(np.where(n_relevant > 0, of_queries, alone),) * 3)
+
+        n_answered = int(np.count_nonzero(self._balls[:, -1]))
+        settings = {"singletons": self.singletons}
+        return UnitValues(values, shown, len(self._balls), tuple(names), settings, n_answered=n_answered)
 
     @property
     def empty(self) -> Float64:
@@ -233,7 +262,9 @@ def hash_lookup(task: Task, *, singletons: Singletons = "skip") -> HashLookup:
     micro = _lookup(*totals)
     n_empty = np.count_nonzero(ball == 0, axis=0)
     statistics = _statistics(gallery[candidates.ranked], n_bits)
-    return HashLookup(n_bits, macro, micro, n_empty, len(ball), n_singleton, statistics, singletons)
+    return HashLookup(
+        n_bits, macro, micro, n_empty, len(ball), n_singleton, statistics, singletons, within, relevant_within
+    )
 
 
 def _counts(

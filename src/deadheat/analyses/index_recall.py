@@ -31,6 +31,7 @@ from deadheat.inputs.source import Source
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.statistics.intervals import Interval, mean_interval
 from deadheat.reports.tables import count, notebook_row
+from deadheat.reports.unit_values import UnitValues
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.caching import cached_property
@@ -182,14 +183,22 @@ class Recall(PlainFloats):
         so that items that tie with the k-th make up for a closer one that is missing. Not below `per_query`.
     n_returned : (n_query,)
         The number of items returned for each query, of the k that count.
+    measure : str
+        The name of the measure, such as recall@10.
     queries_per_second : float
         The speed given by the caller; NaN if none was given.
+
+    Notes
+    -----
+    Two of them are compared query by query, and gated, as reports are: ``compare(found["old"], found["new"]).gate()``.
+    The measures are ``recall@k``, ``recall@k by id`` and ``recall@k by distance``.
     """
 
     name: str
     by_id: Triple[Float64] = field(repr=False)
     by_distance: Float64 = field(repr=False)
     n_returned: Int64 = field(repr=False)
+    measure: str
     queries_per_second: float = math.nan
 
     @property
@@ -219,6 +228,14 @@ class Recall(PlainFloats):
 
     def __repr__(self) -> str:
         return f"Recall({self.name!r}, recall={self.recall!r}, recall_by_id={self.recall_by_id!r})"
+
+    def _unit_values(self) -> UnitValues:
+        """Return the recall of each query, for `deadheat.compare`."""
+        name, n_answered = self.measure, int(np.count_nonzero(self.n_returned))
+        values = {name: Triple(*(self.per_query,) * 3), f"{name} by id": self.by_id,
+                  f"{name} by distance": Triple(*(self.by_distance,) * 3)}  # fmt: skip
+        return UnitValues(values.__getitem__, (name,), len(self.per_query), tuple(values), {"measure": name},
+                          name="" if self.name == ONE_INDEX else self.name, n_answered=n_answered)  # fmt: skip
 
     def _repr_html_(self) -> str:
         notes = [f"Recall, where any item that ties with the k-th counts: {100 * self.recall:.2f} %."]
@@ -277,19 +294,20 @@ class IndexRecall(Answer):
     @property
     def measure(self) -> str:
         """The name of the measure: k-recall@R, or recall@k where as many returned items count."""
-        return f"recall@{self.k}" if self.depth == self.k else f"{self.k}-recall@{self.depth}"
+        return _measure(self.k, self.depth)
 
     @property
     def _distance_counts_more(self) -> bool:
         return any(each.recall_by_distance > each.recall for each in self.recalls.values())
 
-    def panels(self) -> list[Panel]:
+    def panels(self, *, confidence_level: float = 0.95) -> list[Panel]:
         """Return one table with a row for each index."""
+        intervals = [each.interval(confidence_level=confidence_level) for each in self.recalls.values()]
         recalls, speeds = self.recalls.values(), [each.queries_per_second for each in self.recalls.values()]
         return [Panel([
             Column("index", list(self.recalls)),
             Column("recall", [each.recall for each in recalls], "fraction", f"{self.measure} (%)"),
-            Column("", [each.interval() for each in recalls], "fraction", "95 % interval", "interval"),
+            Column("", intervals, "fraction", f"{100 * confidence_level:g} % interval", "interval"),
             Column("all_found", [each.all_found for each in recalls], "fraction"),
             Column("by_id", [each.recall_by_id for each in recalls], "fraction", shape="value",
                    only="" if self.n_tied else "data"),
@@ -433,12 +451,17 @@ def index_recall(
     for index, ids, values in zip(indexes, asked, searched.shares, strict=True):
         speed = speeds.get(index)
         speed = math.nan if speed is None else checks.real_number(speed, "queries_per_second", least=0)
-        recalls[index] = Recall(index, Triple(*values[:3]), values[3], np.bincount(ids.query, minlength=n_query), speed)
+        n_returned = np.bincount(ids.query, minlength=n_query)
+        recalls[index] = Recall(index, Triple(*values[:3]), values[3], n_returned, _measure(k, depth), speed)
     n_outside = {
         index: 0 if outside is None else int(candidates.left_out(ids.query, ids.item).sum())
         for index, ids in zip(indexes, asked, strict=True)
     }
     return IndexRecall(recalls, k, depth, name, n_query, n_gallery, searched.n_tied, n_outside)
+
+
+def _measure(k: int, depth: int) -> str:
+    return f"recall@{k}" if depth == k else f"{k}-recall@{depth}"
 
 
 def _k_and_depth(k: Any, depth: Any) -> tuple[int, int]:
@@ -596,7 +619,7 @@ def index_recall_of_truth(
         hits = places_[places_ >= 0]
         of_closer, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
         shares = _shares(of_closer, of_tied, tied, closer, places - closer)
-        recalls[name] = Recall(name, Triple(*shares[:3]), shares[3], rows.lengths)
+        recalls[name] = Recall(name, Triple(*shares[:3]), shares[3], rows.lengths, _measure(k, depth))
     is_cut = is_tied[np.arange(n_query), true.lengths - 1] & ~is_whole
     n_tied = int(np.count_nonzero(tied > places - closer))
     n_few = int(np.count_nonzero(places < k))

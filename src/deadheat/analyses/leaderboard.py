@@ -6,35 +6,30 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 
-from deadheat.analyses.comparison import BY, Comparison, about, compare, listed
+from deadheat.analyses.board import Board, Pair, place
+from deadheat.analyses.comparison import BY, Comparison, about, compare
 from deadheat.analyses.difference import By, PairedTest
+from deadheat.analyses.suite import Suite, Tasks, common_unit, is_suite, suite
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.reports.answer import Answer, Caution, Column, Panel
-from deadheat.reports.averaging import Average, measure_names
+from deadheat.reports.answer import Caution, Column, Panel
+from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
+from deadheat.reports.result import Result
 from deadheat.reports.runs import UNION, over_union
-from deadheat.reports.statistics import joint, permutation
-from deadheat.reports.statistics.intervals import Intervals, about_few, counted
-from deadheat.reports.statistics.joint import RankInterval
-from deadheat.reports.tables import LETTERS, count, has_ties, plain, raised
+from deadheat.reports.statistics.intervals import Interval, Intervals, about_few, counted
+from deadheat.reports.tables import has_ties, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
-from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
-Pair = tuple[str, str]
-
-_LISTED = 4  # pairs that are named below the table
-_WIDE = 0.1  # of a measure: a system whose own ties leave more undecided is named once
-
 
 @dataclass(frozen=True, eq=False)
-class Leaderboard(Answer):
+class Leaderboard(Board):
     """Systems in the order of their ranks.
 
     Iterating gives the names, the best first; `board["name"]` is the report of one. Printing gives a table in per cent,
@@ -48,6 +43,8 @@ class Leaderboard(Answer):
         The measures in the table; systems are ranked by the first.
     by : str
         The value that systems are ranked and tested by: "lower", "expected" or "upper".
+    test : PairedTest
+        Settings of the paired tests.
 
     Examples
     --------
@@ -61,11 +58,11 @@ class Leaderboard(Answer):
     >>> print(dh.leaderboard(reports))
     system      rank  ranks (95 %)                 mAP (%)   95 % interval
     a  float32     1             1                 62.29ᵇᶜ  [51.61, 72.59]
-    b  rounded     2             2  57.42 [56.63, 58.23]ᶜ   [47.15, 67.40]
+    b  rounded     2             2  57.42 [56.63, 58.23]ᶜ   [46.22, 66.80]
     c  half        3             3                 44.54    [33.87, 54.96]
     <BLANKLINE>
     Ranked and tested by the lower bounds of mAP; tests over 20 classes.
-    Per cent; expected [lower, upper] over all tie-breakings.
+    Per cent; expected [lower, upper] over all tie-breakings; the interval is of the lower bounds.
     Raised letters: significantly ahead of that system (p < 0.05, adjusted for 3 pairs by step-down max-T).
     Every pair of systems is separated.
     """
@@ -73,9 +70,9 @@ class Leaderboard(Answer):
     reports: dict[str, Report]
     measures: tuple[str, ...]
     by: By
+    test: PairedTest = field(repr=False)
     _to_first: dict[str, Comparison] = field(repr=False)  # of each other system with the best one
     _caveats: tuple[str, ...] = field(repr=False)
-    _pvalues: dict[tuple[str, str], Float64] = field(default_factory=dict, init=False, repr=False)
     _intervals: dict[Pair, Intervals] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Report:
@@ -83,47 +80,6 @@ class Leaderboard(Answer):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.reports)
-
-    def __len__(self) -> int:
-        return len(self.reports)
-
-    @property
-    def test(self) -> PairedTest:
-        """Settings of the paired tests."""
-        return next(iter(self._to_first.values())).test
-
-    @cached_property
-    def ranks(self) -> dict[str, int]:
-        """The rank of each system, from 1; systems with equal values share a rank."""
-        values = [getattr(report[self.measures[0]], self.by) for report in self.reports.values()]
-        ranks = [1]
-        for number in range(1, len(values)):
-            ranks.append(ranks[-1] if values[number] == values[number - 1] else number + 1)
-        return dict(zip(self.reports, ranks, strict=True))
-
-    @cached_property
-    def rank_intervals(self) -> dict[str, RankInterval]:
-        """The best and the worst rank of each system by the first measure that the tests leave open, together.
-
-        The best is 1 + the number of systems that are significantly ahead of it, the worst is n − the number that it
-        is significantly ahead of. All hold at once with probability `test.confidence_level`.
-        """
-        ranks = joint.rank_intervals(self._joint(self.measures[0], self.by), self.test.alpha)
-        return dict(zip(self, ranks, strict=True))
-
-    @cached_property
-    def could_swap(self) -> tuple[Pair, ...]:
-        """Pairs whose order ties alone could reverse: the second one's upper value is above the first one's lower."""
-        results = {name: report[self.measures[0]] for name, report in self.reports.items()}
-        pairs = itertools.combinations(self, 2)
-        return tuple((a, b) for a, b in pairs if results[b].upper > results[a].lower)
-
-    @cached_property
-    def left_open(self) -> dict[str, float]:
-        """Systems whose ties leave 10 points or more of the first measure undecided, and how much; a fraction."""
-        widths = {name: report[self.measures[0]].upper - report[self.measures[0]].lower for name, report in
-                  self.reports.items()}  # fmt: skip
-        return {name: width for name, width in widths.items() if width >= _WIDE}
 
     def comparison(self, a: str, b: str) -> Comparison:
         """Return the comparison of two systems; the better ranked one is A, the other B."""
@@ -135,50 +91,16 @@ class Leaderboard(Answer):
             method=test.method, n_resamples=test.n_resamples, seed=test.seed,
         )  # fmt: skip
 
-    def _ordered(self, a: str, b: str) -> Pair:
-        """Return two different systems, the better ranked one first."""
-        for name, argument in ((a, "a"), (b, "b")):
-            checks.part(self.reports, name, argument)
-        if a == b:
-            raise InvalidValueError("b", f"must be another system than a, but both are {checks.shown(a)}")
-        return (a, b) if self._number[a] < self._number[b] else (b, a)
+    def _result(self, name: str, measure: str) -> Result:
+        return self.reports[name][measure]
 
-    @cached_property
-    def _number(self) -> dict[str, int]:
-        return {name: number for number, name in enumerate(self)}
-
-    def pvalue(self, a: str, b: str, measure: str | None = None, *, by: By | None = None) -> float:
-        """Return the p-value of two systems by the value that ranks, or by another one, adjusted for all pairs.
-
-        The measure is the one that ranks, or another one under any of its names. It is the smaller p-value of the two
-        directions, from the step-down max-T of `deadheat.reports.statistics.joint`.
-        """
-        first, second = self._ordered(a, b)
-        pvalues = self._joint(self._name(measure), self.by if by is None else by)
-        i, j = self._number[first], self._number[second]
-        return float(min(pvalues[i, j], pvalues[j, i]))
-
-    def ahead_of(self, name: str, measure: str | None = None, *, by: By | None = None) -> tuple[str, ...]:
-        """Return the systems that this one is significantly ahead of, by the value that ranks or another one."""
-        checks.part(self.reports, name)
-        pvalues = self._joint(self._name(measure), self.by if by is None else by)[self._number[name]]
-        return tuple(other for other, p in zip(self, pvalues, strict=True) if p < self.test.alpha)
-
-    def _joint(self, measure: str, by: By) -> Float64:
-        """Return the adjusted p-value of each ordered pair, (n_system, n_system); small where the first is better."""
-        if (measure, by) not in self._pvalues:
-            values = np.stack([*self._values(measure, by)])
-            self._pvalues[measure, by] = joint.adjusted_pvalues(values, self.test.n_resamples, self.test.seed)
-        return self._pvalues[measure, by]
-
-    def _values(self, measure: str, by: By) -> Iterator[Float64]:
-        """Yield the sum of each system over the queries of each unit, of the queries that have a value in all."""
+    def _units(self, measure: str, by: By) -> Float64:
+        """Return the sum of each system over the queries of each unit, of the queries that have a value in all."""
         differences = [comparison[measure].tested_by(by) for comparison in self._to_first.values()]
         rows = np.stack([difference.per_tested for difference in differences])
         common = np.asarray(~np.isnan(rows).any(axis=0))
-        units = [difference.units_of(common) for difference in differences]
-        yield np.zeros_like(units[0])  # the first system; only differences count
-        yield from (0.0 - unit for unit in units)
+        behind = [0.0 - difference.units_of(common) for difference in differences]
+        return np.stack([np.zeros_like(behind[0]), *behind])  # only differences count
 
     def interval(self, name: str, measure: str | None = None) -> Intervals:
         """Return the confidence intervals of a system's means, over the units that the tests swap."""
@@ -191,42 +113,19 @@ class Leaderboard(Answer):
             )  # fmt: skip
         return self._intervals[key]
 
+    def _ends(self, name: str, measure: str | None = None) -> Interval:
+        """Return the interval of the value that ranks."""
+        ends: Interval = getattr(self.interval(name, measure), self.by)
+        return ends
+
     def _name(self, measure: str | None) -> str:
         return self.measures[0] if measure is None else next(iter(self.reports.values()))._own_name(measure)
 
     def panels(self) -> list[Panel]:
         """Return one table with a row for each system."""
-        level, letters = f"{100 * self.test.confidence_level:g} % interval", self._letter.values()
-        marked = set(itertools.chain(*self._swaps_of_both))
-        ranks = [f"{rank}{'~' if name in marked else ' ' if marked else ''}" for name, rank in self.ranks.items()]
-        open_ranks = [str(best) if best == worst else f"{best}-{worst}" for best, worst in self.rank_intervals.values()]
-        first, *others = (
-            Column(measure, [report[measure] for report in self.reports.values()], "fraction", shape="value",
-                   marks=[self._letters_behind(name, measure) for name in self])
-            for measure in self.measures
-        )  # fmt: skip
-        return [Panel([
-            Column("system", [f"{letter}  {name}" for name, letter in zip(self, letters, strict=True)]),
-            Column("rank", ranks),
-            Column("ranks", open_ranks, title=f"ranks ({100 * self.test.confidence_level:g} %)"),
-            first,
-            Column("", [self.interval(name).expected for name in self], "fraction", level, "interval"),
-            *others,
-        ], "each", key="", drawn=True)]  # fmt: skip
-
-    def _letters_behind(self, name: str, measure: str) -> str:
-        """Return the raised letters of the systems that this one is ahead of; of many, runs as first-last."""
-        numbers = [self._number[other] for other in self.ahead_of(name, measure)]
-        letters = list(self._letter.values())
-        if len(self) <= len(LETTERS):
-            return raised(letters[number] for number in numbers)
-        gaps = [0, *(i for i in range(1, len(numbers)) if numbers[i] > numbers[i - 1] + 1), len(numbers)]
-        runs = [numbers[i:j] for i, j in itertools.pairwise(gaps) if j > i]
-        return raised(letters[run[0]] + (f"-{letters[run[-1]]}" if len(run) > 1 else "") for run in runs)
-
-    @cached_property
-    def _letter(self) -> dict[str, str]:
-        return dict(zip(self.reports, _letters(len(self)), strict=True))
+        level = f"{100 * self.test.confidence_level:g} % interval"
+        ends = [self._ends(name) for name in self]
+        return [self._panel([Column("", ends, "fraction", level, "interval")])]
 
     def data(self, **options: Any) -> Panel:
         """Return a row for each system and measure; `low` and `high` are the ends of the interval."""
@@ -239,7 +138,7 @@ class Leaderboard(Answer):
             Column("worst_rank", [self.rank_intervals[name].worst for name, _ in rows], "rank"),
             Column("measure", [measure for _, measure in rows], "measure"),
             Column("", results, "fraction", shape="bounds"),
-            Column("", [self.interval(*row).expected for row in rows], "fraction", shape="interval"),
+            Column("", [self._ends(*row) for row in rows], "fraction", shape="interval"),
             Column("ahead_of", [", ".join(self.ahead_of(*row)) for row in rows]),
             Column("n_query", [result.n_query for result in results], "count"),
         ])  # fmt: skip
@@ -247,51 +146,20 @@ class Leaderboard(Answer):
     def notes(self) -> list[str]:
         """Return notes on the ranking measure, the letters and marks, and caveats; `explain` has the rest."""
         tied = any(has_ties(report[name]) for report in self.reports.values() for name in self.measures)
-        values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
+        values = "no tie changes any value"
+        if tied:
+            values = f"expected [lower, upper] over all tie-breakings; the interval is of {BY[self.by]}"
         by = f"{BY[self.by]} of " if tied else ""
         return [
-            f"Ranked and tested by {by}{self.measures[0]}; tests over {self._units()}.",
+            f"Ranked and tested by {by}{self.measures[0]}; tests over {self._counted_units()}.",
             f"Per cent; {values}.",
-            f"Raised letters: significantly ahead of that system (p < {self.test.alpha:g}, adjusted for "
-            f"{count(len(self) * (len(self) - 1) // 2, 'pair', 'pairs')} by step-down max-T).",
+            *self._about_tests(),
             *([UNION] if self._unknown else []),
-            *self._about_ranks(),
-            *self._about_expected(),
-            *self._about_open(),
-            *self._about_swaps(),
             *map(Caution, about_few(min(self._n_units()), self.test.resample)),
-            *self._about_smallest_p(),
+            *self._about_smallest_p(min(self._n_units())),
             *self._caveats,
             *(f"{name}: {remark}" for name, report in self.reports.items() for remark in report.remarks),
         ]
-
-    def _about_ranks(self) -> list[str]:
-        """Return a sentence on the blocks of ranks in which no pair is separated."""
-        blocks = joint.inseparable_blocks(self._joint(self.measures[0], self.by), self.test.alpha)
-        if not blocks:
-            return ["Every pair of systems is separated."]
-        spans = listed([f"{first + 1} to {last + 1}" for first, last in blocks])
-        return [f"Ranks {spans} are not separable: no pair within them is significantly different."]
-
-    def _about_expected(self) -> list[str]:
-        """Return a sentence that names pairs whose expected values are significantly the other way."""
-        if self.by == "expected":
-            return []
-        expected = [report[self.measures[0]].expected for report in self.reports.values()]
-        if any(map(math.isnan, expected)):  # a tolerance
-            return []
-        pairs = [f"{b} is ahead of {a}" for a, b in self.could_swap if a in self.ahead_of(b, by="expected")]
-        return [f"By the expected values, {'; '.join(_some(pairs))}."] if pairs else []
-
-    @cached_property
-    def _swaps_of_both(self) -> list[Pair]:
-        """Pairs that ties could swap although neither system's own ties leave much open."""
-        return [pair for pair in self.could_swap if not self.left_open.keys() & set(pair)]
-
-    def _about_open(self) -> list[str]:
-        points = [f"{100 * width:.0f} points of {name}" for name, width in self.left_open.items()]
-        cause = "Ties and unjudged documents" if self._unknown else "Ties"
-        return [f"{cause} leave undecided: {'; '.join(_some(points))}."] if points else []
 
     @property
     def _unknown(self) -> bool:
@@ -302,42 +170,21 @@ class Leaderboard(Answer):
         """Return the number of units of each system's comparison with the first, by the measure that ranks."""
         return [each[self.measures[0]].n_unit for each in self._to_first.values()]
 
-    def _units(self) -> str:
+    def _counted_units(self) -> str:
         numbers = self._n_units()
         least = "" if min(numbers) == max(numbers) else "at least "
         return f"{least}{counted(min(numbers), self.test.resample)}"
-
-    def _about_swaps(self) -> list[str]:
-        pairs = [f"{a} and {b}" for a, b in self._swaps_of_both]
-        return [f"~ ties alone could swap {'; '.join(_some(pairs))}."] if pairs else []
-
-    def _about_smallest_p(self) -> list[str]:
-        """Return a note if no difference, however large, could be significant."""
-        n_unit, n_resamples = min(self._n_units()), self.test.n_resamples
-        every = permutation.tries_every_swap(n_unit, n_resamples)
-        smallest = 2.0 ** (1 - n_unit) if every else 1 / (n_resamples + 1)
-        if smallest < self.test.alpha:
-            return []
-        remedy = "there are too few units" if every else "raise n_resamples"
-        return [f"No difference can be significant here, for the smallest p is {smallest:.2g}: {remedy}."]
 
     def explain(self) -> str:
         """Explain each part of the table, and how it is tested."""
         test = self.test
         return "\n".join([
-            f"rank: by the {self.by} value of {self.measures[0]}; systems with one and the same value share one. "
-            "~ where the bounds of two systems overlap, so that their ties alone could put them in the other order; a "
-            f"system whose own ties leave {100 * _WIDE:g} points or more undecided is named below instead.",
-            "ranks: from 1 + the number of systems significantly ahead, to n less the number significantly behind. "
-            f"With a confidence of {100 * test.confidence_level:g} %, the intervals of all systems hold at once.",
-            "A number with [lower, upper] is the expected value over all tie-breakings, and what it is in the worst "
-            "and in the best of them; a number alone does not depend on ties.",
-            f"{100 * test.confidence_level:g} % interval: of the expected value, for the population that the units "
-            f"were drawn from; {test.method} bootstrap over {self._units()}, {test.n_resamples} resamples. Intervals "
-            "of two systems may overlap although they differ significantly, since they are of the same queries.",
-            f"Raised letters: paired sign-flip test of each pair by the {self.by} values. All pairs share the same "
-            "flips and are adjusted by step-down max-T (Westfall and Young 1993) over both directions, each measure by "
-            f"itself. The chance that any letter of a column is false is at most {test.alpha:g}.",
+            *self._explain_ranks(),
+            f"{100 * test.confidence_level:g} % interval: of {BY[self.by]}, for the population that the units "
+            f"were drawn from; {test.method} bootstrap over {self._counted_units()}, {test.n_resamples} resamples. "
+            "Intervals of two systems may overlap although they differ significantly, since they are of the same "
+            "queries.",
+            self._explain_letters(),
             "`board.comparison(a, b)` (`deadheat compare A B`) has the differences of a pair, their intervals and both "
             "p-values.",
         ])  # fmt: skip
@@ -357,7 +204,7 @@ class Leaderboard(Answer):
         values = {
             measure: {
                 **{part: getattr(report[measure], part) for part in Triple._fields},
-                "interval": self.interval(name, measure).expected,
+                "interval": self._ends(name, measure),
                 "ahead_of": self.ahead_of(name, measure),
                 "n_query": report[measure].n_query,
             }
@@ -371,36 +218,62 @@ class Leaderboard(Answer):
         return {"a": a, "b": b, "pvalue_adjusted": {name: self.pvalue(a, b, name) for name in self.measures}}
 
 
+class _Settings(TypedDict, total=False):
+    """The other arguments of `leaderboard`."""
+
+    groups: Mapping[str, str] | None
+    measures: str | Iterable[str] | None
+    by: By
+    resample: Literal["query", "class", "task"] | None
+    confidence_level: float
+    method: str
+    n_resamples: int
+    seed: int
+
+
+@overload
+def leaderboard(reports: Mapping[str, Report], **settings: Unpack[_Settings]) -> Leaderboard: ...
+@overload
+def leaderboard(reports: Mapping[str, Tasks], **settings: Unpack[_Settings]) -> Suite: ...
 @plain_floats
 def leaderboard(
-    reports: Mapping[str, Report],
+    reports: Mapping[str, Report] | Mapping[str, Tasks],
     *,
+    groups: Mapping[str, str] | None = None,
     measures: str | Iterable[str] | None = None,
     by: By = "lower",
-    resample: Average | None = None,
+    resample: Literal["query", "class", "task"] | None = None,
     confidence_level: float = 0.95,
     method: str = "percentile",
     n_resamples: int = 9999,
     seed: int = 0,
-) -> Leaderboard:
+) -> Leaderboard | Suite:
     """Rank systems on the same queries, with intervals, significance tests, and the pairs that ties could swap.
 
     Parameters
     ----------
-    reports : mapping of str to Report
-        At least two reports by name, on the same queries and with the same average, as for `compare`.
+    reports : mapping of str to Report, or to {task: Report}
+        At least two reports by name, on the same queries and with the same average, as for `compare`. With a mapping of
+        tasks for each system (or what `deadheat.integrations.mteb.evaluate_folder` returns), systems are ranked by the
+        mean over tasks; a system that lacks a task is left out, which a note says.
+    groups : mapping of str to str, optional
+        The group of each task, such as its type. Systems are then ranked by the mean over groups of the mean over the
+        tasks of each, and the mean over tasks and that of each group are further columns.
     measures : str or iterable of str, optional
-        The measures in the table; by default those that all reports show. Systems are ranked by the first.
+        The measures in the table; by default those that all reports show. Systems are ranked by the first. For tasks,
+        one measure for all of them; by default the first that the reports on a task show.
     by : {"lower", "expected", "upper"}
         The value to rank and to test by. A system reaches its lower bound however a sort breaks its ties, so that a
         letter means a higher guaranteed score.
-    resample : {"query", "class"}, optional
+    resample : {"query", "class", "task"}, optional
         The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
-        if labels are known and there is no separate gallery, since the queries of a class are then correlated.
+        if labels are known and there is no separate gallery, since the queries of a class are then correlated. Of
+        tasks, these are swapped within each: what holds, holds for these tasks. With "task" whole tasks are swapped,
+        for a claim on other tasks of the same kind. A suite shows the intervals of both.
     confidence_level : float
         The level of each single interval, strictly between 0 and 1.
     method : {"percentile", "BCa"}
-        The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`.
+        The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`. Tasks take "percentile" alone.
     n_resamples : int
         The number of bootstrap resamples, and of random swaps in a permutation test.
     seed : int
@@ -408,13 +281,14 @@ def leaderboard(
 
     Returns
     -------
-    Leaderboard
-        Tests are run on demand: each pair of systems once for each measure.
+    Leaderboard or Suite
+        Tests are run on demand, once for each measure. Of tasks, a `deadheat.analyses.suite.Suite`.
 
     Raises
     ------
     ValueError, TypeError
-        If there are fewer than two reports, or they are not of the same queries.
+        If there are fewer than two reports, or they are not of the same queries; if fewer than two systems have all
+        tasks.
 
     Notes
     -----
@@ -439,8 +313,15 @@ def leaderboard(
     >>> board.ahead_of("sure"), board.could_swap
     (('late',), ())
     """
-    _require_reports(reports)
+    if is_suite(reports):
+        test = PairedTest(confidence_level=confidence_level, method=method, n_resamples=n_resamples, seed=seed)
+        return suite(reports, groups, measures, by, resample, test)
+    reports = _require_reports(reports)
     reports = dict(zip(reports, over_union([*reports.values()]), strict=True))
+    if groups is not None:
+        raise InvalidValueError("groups", "must be left out unless reports are by system and task")
+    if resample == "task":
+        raise InvalidValueError("resample", "must be query or class unless reports are by system and task")
     if measures is None:
         first, *others = reports.values()
         shown = tuple(name for name in first.measures if all(name in other.measures for other in others))
@@ -453,10 +334,8 @@ def leaderboard(
         ranking = report[shown[0]]
         if by == "expected" and math.isnan(ranking.expected) and not math.isnan(ranking.lower):
             raise InvalidValueError("by", f'must be "lower" or "upper", because {name!r} has no expected values')
-    by_class = any(report._averaging.units(None) == "class" for report in reports.values())
-    all_labels = all(report.labels is not None for report in reports.values())
-    units: Average = resample if resample is not None else ("class" if by_class and all_labels else "query")
-    names = sorted(reports, key=lambda name: _place(reports[name], shown[0], by, name))
+    units = common_unit(reports.values(), resample)
+    names = sorted(reports, key=lambda name: place(reports[name][shown[0]], by, name))
     ranked = {name: reports[name] for name in names}
     best, *behind = ranked
     to_first = {
@@ -467,10 +346,10 @@ def leaderboard(
         for name in behind
     }  # fmt: skip
     caveats = (caveat for report in ranked.values() for caveat in report._averaging.caveats(resample))
-    return Leaderboard(ranked, shown, by, to_first, tuple(dict.fromkeys(caveats)))
+    return Leaderboard(ranked, shown, by, to_first[behind[0]].test, to_first, tuple(dict.fromkeys(caveats)))
 
 
-def _require_reports(reports: Mapping[str, Report]) -> None:
+def _require_reports(reports: Mapping[str, Any]) -> Mapping[str, Report]:
     if not isinstance(reports, Mapping):
         raise InvalidTypeError("reports", f"must be a mapping of names to reports, but is {type(reports).__name__}")
     if len(reports) < 2:
@@ -480,21 +359,4 @@ def _require_reports(reports: Mapping[str, Report]) -> None:
             raise InvalidTypeError("reports", f"must have names that are not empty, but has {name!r}")
         if not isinstance(report, Report):
             raise InvalidTypeError(f"reports[{name!r}]", f"must be a Report, but is {type(report).__name__}")
-
-
-def _place(report: Report, measure: str, by: str, name: str) -> tuple[float | str, ...]:
-    """Return the sort key of a report: the value that ranks, then all three, then the name; undefined sorts last."""
-    value = report[measure]
-    keys = (getattr(value, by), value.lower, value.expected, value.upper)
-    return (*(math.inf if math.isnan(key) else -key for key in keys), name)
-
-
-def _some(pairs: list[str]) -> list[str]:
-    """Return the first pairs, and how many more there are."""
-    return [*pairs[:_LISTED], *([f"and {len(pairs) - _LISTED} more pairs"] if len(pairs) > _LISTED else [])]
-
-
-def _letters(n: int) -> list[str]:
-    """Return a letter for each of n systems, or words of equal length where there are too few letters."""
-    length = next(length for length in itertools.count(1) if len(LETTERS) ** length >= n)
-    return ["".join(word) for word in itertools.islice(itertools.product(LETTERS, repeat=length), n)]
+    return reports

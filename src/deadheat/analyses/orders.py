@@ -10,7 +10,7 @@ are in docs/studies/exploit.md. Otherwise a search moves samples, one by one, fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -26,12 +26,13 @@ from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.measures import values as measure_values
 from deadheat.measures.family import Counted, Measure
 from deadheat.reports.tables import count
-from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, slices
+from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, runs_joined, slices
 from deadheat.support.caching import cached_property
 from deadheat.support.means import exact_mean
-from deadheat.support.progress import Workers
+from deadheat.support.progress import Workers, raise_if_cancelled
 from deadheat.support.triple import Triple
 
+Report = Callable[[int], None]  # of turns of samples, done
 Side = Literal[-1, 1]  # -1 for the lowest value, 1 for the highest
 
 _DRAWS, _TURNS, _STARTS = 0, 1, 2  # streams of random numbers, so that one does not depend on how much another takes
@@ -39,7 +40,9 @@ _PROVEN = "mAP"  # the measure whose extremes are known where everything is tied
 _MOST_ENTRIES = 1 << 29  # items of all mixed groups
 _SAME = 1e-13  # two orders that differ in value differ by more: 1/(R n^2) at least, for a mean of precisions
 _WORK = 2e7  # places and items of groups that one call examines, about
-_ROUNDS = 50  # turns of all samples in one search; it ends much earlier, with no move left
+_SECONDS = 3e-9  # for one place, or one relevant item of a group, that a turn examines, and
+_TYPICAL = 10  # rounds of a search
+ROUNDS = 50  # turns of all samples in one search; it ends much earlier, with no move left
 
 
 class Terms(NamedTuple):
@@ -77,7 +80,23 @@ class Model:
     relevance: LabelRelevance
     plain_leave_one_out: bool  # every sample is a query and ranked against all others, without junk
     profile: TieProfile
-    items: Int32  # (n_entry,), those of each mixed group, in the order of the samples as given
+    rankings: Rankings
+
+    @cached_property
+    def items(self) -> Int32:
+        """The items of each mixed group, in the order of the samples as given, (n_entry,)."""
+        entries = int(self.sizes.sum())
+        if entries > _MOST_ENTRIES:
+            rule = f"must hold at most {_MOST_ENTRIES} items in all, for orders to be looked for, but hold {entries}"
+            raise InvalidValueError("the mixed tie groups", rule)
+        entered = [_entries(block, self.relevance) for block in self.rankings] if entries else []
+        return np.concatenate([np.empty(0, dtype=np.int32), *entered])
+
+    @cached_property
+    def hits(self) -> Bool:
+        """A mask of the relevant ones among `items`."""
+        parts = [self.relevant(self.items[self.starts[g.start] : self.starts[g.stop]], g) for g in pieces(self.sizes)]
+        return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
 
     @property
     def n(self) -> int:
@@ -126,6 +145,13 @@ class Model:
         single_group = np.diff(self.profile.offsets)[queries] == 1
         return bool(single_group.all() and (self.profile.tied[groups] == self.profile.n_ranked[queries]).all())
 
+    @cached_property
+    def is_one_ranking(self) -> bool:
+        """True if all queries have one class each, and rank all samples, tied, but perhaps themselves."""
+        n_ranked = self.profile.n_ranked[self.profile.n_relevant > 0]
+        whole = self.plain_leave_one_out or bool((n_ranked == self.n).all())
+        return whole and self.all_tied and not self.relevance.several
+
     def relevant(self, items: Int32, groups: slice = slice(None)) -> Bool:
         """Return a mask of the relevant items among those of some mixed groups."""
         return self.relevance.of(np.repeat(self.queries[groups], self.sizes[groups]), items)
@@ -146,21 +172,18 @@ class Model:
 
         Each run of relevant items becomes a group of its own.
         """
-        profile, items, n_run, rows = self.profile, self.arranged(order), np.ones_like(self.profile.tied), []
-        for groups in pieces(self.sizes):  # so that arrays of them stay small
-            entries = slice(self.starts[groups.start], self.starts[groups.stop])
-            relevant, starts = self.relevant(items[entries], groups), offsets_of(self.sizes[groups])
-            begins = relevant.copy()
-            begins[1:] &= ~relevant[:-1]
-            begins[starts[:-1]] = relevant[starts[:-1]]
+        profile, rows, n_run = self.profile, [], np.ones_like(self.profile.tied)
+        relevant_slots = self._slots_of_all(order) if self.is_one_ranking else self._slots_of_groups(order)
+        for groups, slots in relevant_slots:
+            first = offsets_of(profile.tied_relevant[self.mixed[groups]])
+            begins = np.diff(slots, prepend=-2) != 1
+            begins[first[:-1]] = True
             run = np.flatnonzero(begins)
-            group = np.searchsorted(starts, run, side="right") - 1
+            group = np.searchsorted(first, run, side="right") - 1
             whole = self.mixed[groups][group]
-            number = np.cumsum(relevant)[run] - 1  # of its first item among the relevant ones of these groups
-            size = np.diff(number, append=np.count_nonzero(relevant))
-            before = number - offsets_of(profile.tied_relevant[self.mixed[groups]])[group]
-            closer = profile.closer[whole] + run - starts[group]
-            rows.append([closer, profile.closer_relevant[whole] + before, size, size])
+            size = np.diff(run, append=len(slots))
+            before = profile.closer_relevant[whole] + run - first[group]
+            rows.append([profile.closer[whole] + slots[run], before, size, size])
             n_run[self.mixed[groups]] = np.bincount(group, minlength=groups.stop - groups.start)
         columns = profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant
         out = np.repeat(np.stack(columns), n_run, axis=1)
@@ -169,6 +192,28 @@ class Model:
         offsets, (closer, closer_relevant, tied, tied_relevant) = offsets_of(n_run)[profile.offsets], out
         numbers = profile.n_ranked, profile.n_relevant
         return TieProfile(offsets, closer, closer_relevant, tied, tied_relevant, *numbers, check=False)
+
+    def _slots_of_groups(self, order: Int64) -> Iterator[tuple[slice, Int64]]:
+        """Yield some mixed groups and the slots of their relevant items, group by group, in an order of the samples."""
+        position = np.argsort(order).astype(np.int32)
+        for groups in pieces(self.sizes):  # so that arrays of them stay small
+            slots = np.empty(int(self.profile.tied_relevant[self.mixed[groups]].sum()), dtype=np.int64)
+            _core.relevant_slots(self.starts[groups.start : groups.stop + 1], self.items, self.hits, position, slots)
+            raise_if_cancelled()
+            yield groups, slots
+
+    def _slots_of_all(self, order: Int64) -> Iterator[tuple[slice, Int64]]:
+        """Yield the same where all samples are one group: the places of the query's class, without its own."""
+        position, sizes = np.argsort(order), np.bincount(self.codes)
+        of_classes, starts = position[np.lexsort((position, self.codes))], offsets_of(sizes)
+        for groups in pieces(self.profile.tied_relevant[self.mixed]):
+            queries = self.queries[groups]
+            codes = self.relevance.query_classes[queries]
+            slots, length = of_classes[runs_joined(starts[codes], sizes[codes])], sizes[codes]
+            if self.plain_leave_one_out:
+                own = np.repeat(position[queries], length)
+                slots = (slots - (slots > own))[slots != own]
+            yield groups, slots
 
     def value(self, order: Int64, measure: Measure, between: Triple[Float64]) -> float:
         """Return the mean of a measure over the queries, in an order of the samples.
@@ -180,9 +225,24 @@ class Model:
             values = np.where(np.abs(values - bound) <= _SAME, bound, values)
         return exact_mean(np.clip(values, between.lower, between.upper))
 
-    def values(self, orders: Iterable[Int64], measure: Measure, between: Triple[Float64], threads: int) -> list[float]:
+    def values(
+        self,
+        orders: Iterable[Int64],
+        measure: Measure,
+        between: Triple[Float64],
+        threads: int,
+        report: Report = lambda turns: None,
+    ) -> list[float]:
+        """Return the value of each order; `report` is called with the samples of each."""
+
+        def value(order: Int64) -> float:
+            one = self.value(order, measure, between)
+            report(self.n)
+            return one
+
+        _ = self.is_one_ranking or self.hits  # before threads ask for it
         with Workers(threads) as workers:
-            return workers.each(lambda order: self.value(order, measure, between), orders)
+            return workers.each(value, orders)
 
     def terms(self, measure: Measure) -> Terms:
         """Return the measure as the sum that the search optimises."""
@@ -206,14 +266,8 @@ def open_model(task: Task) -> Model:
             n_query, n_item = len(query.labels), len(item_labels)
             given = f"{count(n_query, 'query', 'queries')} and {count(n_item, 'gallery item', 'gallery items')}"
         raise UndefinedError(f"no query has a relevant item, so that no measure is defined, but got {given}")
-    entries = int(profile.tied[profile.tied > profile.tied_relevant].sum())
-    if entries > _MOST_ENTRIES:
-        rule = f"must hold at most {_MOST_ENTRIES} items in all, for orders to be looked for, but hold {entries}"
-        raise InvalidValueError("the mixed tie groups", rule)
     relevance = LabelRelevance(query.labels, (gallery or query).labels)
-    entered = [_entries(block, relevance) for block in rankings] if entries else []
-    items = np.concatenate([np.empty(0, dtype=np.int32), *entered])
-    return Model(relevance, gallery is None and options.junk is None, profile, items)
+    return Model(relevance, gallery is None and options.junk is None, profile, rankings)
 
 
 def _entries(block: Ranked, relevance: LabelRelevance) -> Int32:
@@ -228,10 +282,11 @@ def _entries(block: Ranked, relevance: LabelRelevance) -> Int32:
 
 
 class Order(NamedTuple):
-    """An order of the samples, (n,), and its origin."""
+    """An order of the samples, (n,), its origin, and whether the search that it is of was stopped."""
 
     samples: Int64
     source: str
+    stopped: bool = False
 
 
 def random_orders(n: int, count: int, seed: int, stream: int = _DRAWS) -> Iterator[Int64]:
@@ -280,47 +335,74 @@ def proven(model: Model, measure: Measure, side: Side) -> Order | None:
     return Order(together(model.codes), "proof: the classes one after the other, large ones first")
 
 
-def search(model: Model, measure: Measure, side: Side, n_search: int, seed: int, threads: int) -> list[Order]:
+def search(
+    model: Model,
+    measure: Measure,
+    side: Side,
+    n_search: int,
+    seed: int,
+    threads: int,
+    report: Report = lambda turns: None,
+) -> list[Order]:
     """Return the orders that local searches end in, one for each start; the same for any number of threads.
+
+    An interrupt ends the searches, and their orders are those that they have come to. `report` is called with the turns
+    that samples have had: `ROUNDS` of all of them for each search, though most end early.
 
     Where a row has several labels they are the starts: `improve` knows relevance by class alone.
     """
     terms = model.terms(measure)
+    begun = starts(model, terms, side, n_search, seed)
     if model.relevance.several:
-        return starts(model, terms, side, n_search, seed)
+        return begun
     (turns,) = random_orders(model.n, 1, seed, _TURNS)
     sided = terms._replace(scale=side * terms.scale)
+    orders = [Order(start.samples.copy(), f"search from {start.source}") for start in begun]
+    _ = model.links
 
-    def climb(start: Order) -> Order:
-        order, items = start.samples.copy(), model.arranged(start.samples)
-        improve(model, sided, order, items, turns)
-        return Order(order, f"search from {start.source}")
+    def climb(order: Order) -> None:
+        done = 0
+        for parts in improve(model, sided, order.samples, model.arranged(order.samples), turns):
+            raise_if_cancelled()
+            report(parts)
+            done += parts
+        report(ROUNDS * model.n - done)
 
-    with Workers(threads) as workers:
-        return workers.each(climb, starts(model, terms, side, n_search, seed))
+    try:
+        with Workers(threads) as workers:
+            workers.each(climb, orders)
+    except KeyboardInterrupt:
+        return [order._replace(stopped=True) for order in orders]
+    return orders
 
 
-def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64) -> int:
+def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64) -> Iterator[int]:
     """Move samples, and runs of samples of one class, to where they gain most, until nothing is gained but by rounding.
 
-    `order`, and the `items` of the mixed groups in it, are changed in place. Samples take turns in the order of
-    `turns`. When a round of single samples moves none, runs that begin with a sample are moved; when that moves none
-    either, or after `_ROUNDS`, the search ends. Returns the number of moves.
+    `order`, and the `items` of the mixed groups in it, are changed in place, and are whole whenever this yields, the
+    number of samples that had their turn. Samples take turns in the order of `turns`. When a round of single samples
+    moves none, runs that begin with a sample are moved; when that moves none either, or after `ROUNDS`, it ends.
     """
     hits = np.flatnonzero(model.relevant(items)).astype(np.int32)
     state = order, np.argsort(order), items, hits, offsets_of(model.profile.tied_relevant[model.mixed])
     sizes = model.sizes.astype(np.float64)
     at_once = 1 + int(_WORK / (1 + (model.n + (sizes * sizes).sum()) / model.n))
-    moves, runs = 0, False
-    for _ in range(_ROUNDS):
+    runs = False
+    for _ in range(ROUNDS):
         moved = 0
         for part in slices(len(turns), at_once):
             moved += _core.improve(state, model.layout, model.links, terms, turns[part], runs)
-        moves += moved
+            yield len(turns[part])
         if moved == 0 and runs:
             break
         runs = moved == 0
-    return moves
+
+
+def seconds(model: Model, n_order: int, n_search: int) -> float:
+    """Estimate how long it takes to evaluate some orders and to search from others, in one thread."""
+    m = model.profile.tied_relevant[model.mixed].astype(np.float64)
+    of_round = model.n**2 + (2 * m * model.sizes).sum() + (20 * model.sizes).sum()
+    return _SECONDS * float(n_order * (np.minimum(m, 20) * model.sizes).sum() + n_search * _TYPICAL * of_round)
 
 
 def preferences(model: Model, terms: Terms) -> Float64:
@@ -332,7 +414,7 @@ def preferences(model: Model, terms: Terms) -> Float64:
     best, worst = (terms.values(group, number, terms.closer[group] + 1 + at) for at in (first, last))
     sums = np.bincount(np.repeat(group, 2), np.stack([best, -worst], axis=1).ravel(), len(m))
     stake = sums * (terms.scale / (m * (size - m)))
-    gains = np.where(model.relevant(model.items), np.repeat(stake * (size - m), size), np.repeat(-stake * m, size))
+    gains = np.where(model.hits, np.repeat(stake * (size - m), size), np.repeat(-stake * m, size))
     return np.asarray(np.bincount(model.items, gains, model.n), dtype=np.float64)
 
 

@@ -20,7 +20,6 @@ from deadheat.reports.statistics.settings import MOST_RESAMPLES
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
-from deadheat.support.lazy import require
 from deadheat.support.means import exact_means
 from deadheat.support.triple import Triple
 
@@ -46,9 +45,8 @@ def p_values(
     Returns
     -------
     Breakdown
-        With ``mAP``, ``p`` and ``q``, which is p adjusted over the rows after Benjamini and Hochberg by SciPy (extra
-        ``stats``). **Ties:** `upper` of p is that of the lower bound of AP, `lower` of its upper bound, and `expected`
-        of its expectation.
+        With ``mAP``, ``p`` and ``q``, which is p adjusted over the rows after Benjamini and Hochberg. **Ties:** `upper`
+        of p is that of the lower bound of AP, `lower` of its upper bound, and `expected` of its expectation.
 
     Notes
     -----
@@ -79,12 +77,19 @@ def p_values(
         tests.append(_test(exact_means(Triple(*values[:, members])), numbers, n, seed))
     mean, p, exact = zip(*tests, strict=True)
     per_row = {name: Triple(*np.array(each).T) for name, each in (("mAP", mean), ("p", p))}
-    control = require("scipy.stats", "stats", "adjusting p-values").false_discovery_control
-    per_row["q"] = Triple(*(each if np.isnan(each).any() else control(each) for each in per_row["p"]))
+    per_row["q"] = Triple(*(each if np.isnan(each).any() else _adjusted(each) for each in per_row["p"]))
     rows = {by: [*map(plain_label, labels[queries[first]])], "queries": sizes.tolist()}
     drawn = "" if all(exact) else f", and estimated from {n:,} random orders (seed {seed}) in the others"
     about = f"p is exact (all orders enumerated) in {sum(exact)} of {len(exact)} rows{drawn}."
     return Breakdown(rows, per_row, (about,))
+
+
+def _adjusted(p: Float64) -> Float64:
+    """Return p-values adjusted after Benjamini and Hochberg: SciPy's, whose import would take most of the time."""
+    order, rank = np.argsort(p)[::-1], np.arange(len(p), 0, -1)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum.accumulate(p[order] * (len(p) / rank))
+    return np.clip(adjusted, 0, 1)
 
 
 def _test(mean: Triple[float], numbers: Int64, n: int, seed: int) -> tuple[Triple[float], list[float], bool]:

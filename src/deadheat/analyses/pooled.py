@@ -8,6 +8,7 @@ In come scores and labels, pairs of embeddings and their labels, or trials; out 
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.folds import Folds, fold_numbers, folds_of
 from deadheat.analyses.identification import Search
+from deadheat.analyses.influences import influences
 from deadheat.analyses.pair_ranks import ranks_of_pairs
 from deadheat.analyses.templates import Pairs, Templates, of_people, rows_of_ids, templates_of
 from deadheat.analyses.thresholds import (
@@ -44,11 +46,12 @@ from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.inputs.trials import Trials, classes, groups_of, read_trials, trials_of
 from deadheat.reports.answer import Answer, Column, Panel
-from deadheat.reports.statistics.intervals import NOTHING, Intervals, about_few, percentiles
+from deadheat.reports.statistics.intervals import NOTHING, Intervals, about_few, class_sums, percentiles
 from deadheat.reports.statistics.settings import StatisticsSettings
 from deadheat.reports.tables import count, notebook_row
+from deadheat.reports.unit_values import UnitValues
 from deadheat.support import checks
-from deadheat.support.arrays import Bool, Int64
+from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
@@ -239,6 +242,31 @@ class Classification(Answer):
         level = settings.confidence_level
         lower, expected, upper = percentiles(np.array(values).T, level) if n > 1 and values else [NOTHING] * 3
         return Intervals(lower, expected, upper, level, settings.method, n, unit, about_few(n, unit))
+
+    def _unit_values(self) -> UnitValues:
+        """Return the value of each item in AP and AUC, for `deadheat.compare`: see `influences`."""
+        if self._n_missing or min(self.n_positive, self.n_negative) < 2:
+            rule = "must have two items of each class, and a score for each positive, to be compared"
+            raise InvalidValueError("classification", rule)
+        if self._groups is not None and self._groups.shape[1] > 1:
+            rule = "must be one for each item to be compared by a test, but are two; `interval(minus=)` takes both"
+            raise InvalidValueError("groups", rule)
+        groups = None if self._groups is None else self._groups[:, 0]
+        known, n, m = ("AP", "AUC"), len(self._level), self.n_positive
+        shown = tuple(name for name in self.measures if name in known)
+        settings = {"labels": hashlib.sha256(self._positive.tobytes()).hexdigest()[:12]}
+
+        def values(name: str) -> Triple[Float64]:
+            return influences(-self._level, self._positive, name)
+
+        def most(name: str) -> float:
+            """Return the largest change of AUC by a unit, or of this measure by one that was drawn, over its items."""
+            rows = np.stack([np.where(self._positive, n / m, n / (n - m)), *(row - row.mean() for row in values(name))])
+            units = np.arange(n) if groups is None else groups
+            sums, sizes = class_sums(rows, units)
+            return float(np.abs(sums).max() / sizes.mean())
+
+        return UnitValues(values, shown, n, known, settings, "item", groups, _most=most)
 
     def _require_same_items(self, other: Any) -> None:
         if not isinstance(other, Classification):

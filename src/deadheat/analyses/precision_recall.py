@@ -12,31 +12,30 @@ taken at common recalls.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+import deadheat._core as _core
 from deadheat.engine.evaluable import Evaluable, profile_of_task, require_judged
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import UndefinedError
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.measures.first_last_hit import reciprocal_moments
+from deadheat.measures.groups import distinct
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
 from deadheat.reports.tables import count
 from deadheat.support import checks
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Float64, Int64, offsets_of, pieces
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_means
 from deadheat.support.triple import Triple
 
 _UNKNOWN = "Expected: not known for maxima over groups so large, or behind a cut; interpolate=False has the former."
 _CUT = "Expected: not known where it depends on what was not returned, or under a tolerance."
-_NEGLIGIBLE = 2.0**-80  # of the likeliest place: chances fall ever faster, and what is left cannot change a digit
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +89,7 @@ class PrecisionRecall(Answer):
 
 @plain_floats
 def precision_recall(
-    task: Evaluable | TieProfile | Report, query: int | None = None, *, levels: int = 11, interpolate: bool = True
+    task: Evaluable | TieProfile | Report, query: int | None = None, *, levels: int = 11, interpolate: bool = False
 ) -> PrecisionRecall:
     """Return precision against recall, with bounds over all tie-breakings, of one query or as a mean over queries.
 
@@ -104,9 +103,9 @@ def precision_recall(
     levels : int
         For the mean: the number of recalls, equally spaced from 0 to 1. 11 are usual in retrieval, 101 in detection.
     interpolate : bool
-        For the mean: at each recall, the precision of a query is the largest at any relevant item that reaches this
-        recall or a higher one [2]_. If false, it is that at the first relevant item that reaches it, whose expectation
-        is quick and always known.
+        For the mean: by default, the precision of a query at a recall is that at the first relevant item that reaches
+        it, whose expectation is quick and always known. If true, it is the largest at any relevant item that reaches
+        this recall or a higher one [2]_; the expectation of this maximum may be NaN or take minutes if many items tie.
 
     Returns
     -------
@@ -164,7 +163,7 @@ def precision_recall(
     if not has_relevant[query]:
         raise UndefinedError(f"query {query} has no relevant item, so that it has no curve")
     hits = np.arange(1, profile.n_relevant[query] + 1)
-    lower, expected, upper = _precisions(profile, query, hits)
+    lower, expected, upper = _precisions(profile[query], np.zeros_like(hits), hits)
     recalls = hits / len(hits)
     return PrecisionRecall(recalls, lower, expected, upper, query, False, n_query)
 
@@ -172,60 +171,42 @@ def precision_recall(
 def _means_reached(profile: TieProfile, queries: Int64, levels: int) -> Float64:
     """Return lower, expected and upper mean precision where queries first reach each recall, (3, levels)."""
     hits = -(-np.arange(levels)[:, None] * profile.n_relevant[queries] // (levels - 1))  # r R, rounded up
-    hits = np.maximum(hits, 1)
-    values = np.empty((3, levels, len(queries)))
-    for column, query in enumerate(queries.tolist()):
-        values[:, :, column] = _precisions(profile, query, hits[:, column])
-    return np.array([exact_means(Triple(*of_level)) for of_level in values.transpose(1, 0, 2)]).T
+    values = _precisions(profile, np.tile(queries, levels), np.maximum(hits, 1).ravel())
+    return np.array([exact_means(Triple(*of_level)) for of_level in values.reshape(3, levels, -1).transpose(1, 0, 2)]).T
 
 
-def _precisions(profile: TieProfile, query: int, hits: Int64) -> Float64:
-    """Return lower, expected and upper precision of a query at some of its relevant items, from 1: (3, n_hit).
+def _precisions(profile: TieProfile, query: Int64, hits: Int64) -> Float64:
+    """Return lower, expected and upper precision of queries at one relevant item each, from 1: (3, n).
 
     It is 0 at a relevant item that was not retrieved. Beyond the cut of a ranking, ranks are unknown, and expectations
     are NaN.
     """
-    group = slice(profile.offsets[query], profile.offsets[query + 1])
-    first, last = profile.closer_relevant[group], profile.closer_relevant[group] + profile.tied_relevant[group]
-    values = np.zeros((3, len(hits)))
-    for column, (hit, number) in enumerate(zip(hits.tolist(), np.searchsorted(last, hits).tolist(), strict=True)):
-        if number < len(last):  # else it was not retrieved
-            at = group.start + number
-            k, tied, m = (int(each[at]) for each in (profile.closer, profile.tied, profile.tied_relevant))
-            a = hit - int(first[number])
-            lower, upper = hit / (k + tied - m + a), hit / (k + a)
-            cut = profile.n_ordered is not None and k >= profile.n_ordered[query] and lower < upper
-            unknown = profile.bounds_only or cut
-            expected = math.nan if unknown else min(max(hit * expected_reciprocal(k, tied, m, a), lower), upper)
-            values[:, column] = lower, expected, upper
+    running, values = offsets_of(profile.tied_relevant), np.zeros((3, len(hits)))
+    at = np.searchsorted(running[1:], running[profile.offsets[query]] + hits)
+    retrieved = np.flatnonzero(at < profile.offsets[query + 1])
+    at, hits, query = at[retrieved], hits[retrieved], query[retrieved]
+    k, tied, m = profile.closer[at], profile.tied[at], profile.tied_relevant[at]
+    a = hits - profile.closer_relevant[at]
+    lower, upper = hits / (k + tied - m + a), hits / (k + a)
+    expected = lower.copy()
+    open_ = np.flatnonzero(lower < upper)
+    expected[open_] = hits[open_] * expected_reciprocals(k[open_], tied[open_], m[open_], a[open_])
+    expected = np.minimum(np.maximum(expected, lower), upper)
+    if profile.n_ordered is not None:
+        expected[(k >= profile.n_ordered[query]) & (lower < upper)] = np.nan
+    if profile.bounds_only:
+        expected[:] = np.nan
+    values[:, retrieved] = lower, expected, upper
     return values
 
 
-@lru_cache(maxsize=2**14)
-def expected_reciprocal(k: int, tied: int, m: int, a: int) -> float:
-    """Return the mean of 1/rank of the a-th of m relevant items in a random order of `tied` items behind k others.
-
-    Probabilities are products of the ratios of neighbours, outwards from about the most likely rank as far as they can
-    change the last digit, divided by their sum.
-    """
-    if m == 1:
-        return float(reciprocal_moments(*np.array([[k], [tied], [tied]]))[0, 0])
-    others = tied - m
-    likely = min((a - 1) * others // max(1, m - 1), others)  # irrelevant items in front of it
-    below, above = _chances(likely, -1, others, m, a), _chances(likely, 1, others, m, a)
-    chance = np.concatenate([below[::-1], [1.0], above])
-    reciprocals = chance / (k + a + np.arange(likely - len(below), likely + len(above) + 1))
-    return float(np.add.accumulate(reciprocals)[-1] / np.add.accumulate(chance)[-1])  # one order of adding everywhere
-
-
-def _chances(likely: int, step: int, others: int, m: int, a: int) -> Float64:
-    """Return the probabilities of the places on one side of the likely one, relative to that of the likely one."""
-    parts, last, at, size = [], 1.0, likely, 64
-    end = others if step > 0 else 0
-    while at != end and last > _NEGLIGIBLE:
-        stop = min(at + size, end) if step > 0 else max(at - size, end)
-        before = np.arange(min(at, stop), max(at, stop))  # of the ratios of each place to the one before it
-        ratio = (a + before) * (others - before) / ((before + 1.0) * (m - a + others - before))
-        parts.append(last * np.multiply.accumulate(ratio if step > 0 else 1 / ratio[::-1]))
-        last, at, size = float(parts[-1][-1]), stop, 2 * size
-    return np.concatenate(parts) if parts else np.empty(0)
+def expected_reciprocals(k: Int64, tied: Int64, m: Int64, a: Int64) -> Float64:
+    """Return the mean of 1/rank of the a-th of m relevant items in a random order of `tied` items behind k others."""
+    one, number = distinct(a, m, tied, k)
+    k, tied, m, a = (each[one] for each in (k, tied, m, a))
+    values = np.empty(len(one))
+    for some in pieces(tied):
+        _core.expected_reciprocals(k[some], tied[some], m[some], a[some], values[some])
+    single = m == 1
+    values[single] = reciprocal_moments(k[single], tied[single], tied[single])[0]
+    return values[number]

@@ -1,7 +1,9 @@
-"""The same embeddings in fewer bits: values of a measure, a limit on the loss, and the number of ties.
+"""The same embeddings in fewer bits or dimensions: values of a measure, a limit on the loss, and the number of ties.
 
-In come embeddings and labels; out go embeddings whose numbers have been rounded, or a report on these for each format.
-Here the embeddings are rounded. `ties="float16"` of `deadheat.evaluate` rounds the scores instead.
+In come a task of embeddings, with labels or judgements, or of scores; out goes a report for each format and number of
+dimensions. Embeddings are truncated and rounded, and scores are rounded.
+
+    task ──_opened──> Sweep: its arrays, and the task of each step ──report of each──> FormatComparison
 """
 
 from __future__ import annotations
@@ -11,35 +13,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.analyses.comparison import Comparison, compare
 from deadheat.analyses.difference import Difference, PairedTest
-from deadheat.analyses.rounding import (
-    DEFAULT,
-    FORMATS,
-    Rounding,
-    StorageFormat,
-    format_name,
-    formats_named,
-    quantized,
-    require_finite,
-)
+from deadheat.analyses.gate import Gate
+from deadheat.analyses.rounding import DEFAULT, FORMATS, StorageFormat, format_name, formats_named, quantized
+from deadheat.analyses.sweep import SCORES, RoundedScores, Step, Vectors, dims_of, opened
 from deadheat.engine import exact
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.task import Task, rows_of, with_rows
+from deadheat.engine.evaluable import Evaluable
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import arrays
-from deadheat.inputs.samples import Pair, Samples
-from deadheat.inputs.source import Array, Source
-from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.evaluating import report_of
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import Interval
 from deadheat.reports.tables import DIGITS, count, plain
-from deadheat.support.arrays import Float64
+from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 
 __all__ = ["FORMATS", "FormatComparison", "StorageFormat", "compare_formats", "quantized"]
@@ -71,7 +62,8 @@ class Change(NamedTuple):
 class FormatComparison(Answer):
     """Reports on the same embeddings in several formats: `comparison["int8"]` is a `Report`, by any name of the format.
 
-    Printing gives a table for each measure, in per cent; everything else is a fraction in [0, 1].
+    With `dims=`, names are such as "256 dims", or "int8, 256 dims" if formats were given too; `comparison[256]` is the
+    first with so many. Printing gives a table for each measure, in per cent; everything else is a fraction in [0, 1].
 
     Attributes
     ----------
@@ -80,7 +72,11 @@ class FormatComparison(Answer):
     base : str
         The format that the others are compared with.
     dim : int
-        The number of dimensions.
+        The number of dimensions of the embeddings; 1 for scores.
+    steps : mapping of str to Step
+        The format and the number of dimensions of each.
+    margin : float or None
+        The loss within which `smallest` is shown to be, as a fraction.
     comparisons : mapping of str to Comparison
         Each format, A, against `base`, B: p-values, intervals, wins.
     notices : tuple of str
@@ -90,14 +86,23 @@ class FormatComparison(Answer):
     reports: Mapping[str, Report]
     base: str
     dim: int
-    distance: str
+    distance: str | None
     measures: tuple[str, ...]
+    steps: Mapping[str, Step]
+    margin: float | None
     comparisons: Mapping[str, Comparison] = field(repr=False)
     notices: tuple[str, ...] = ()
 
-    def __getitem__(self, format: str) -> Report:
+    def __getitem__(self, format: str | int) -> Report:
         """Return the report for a format; raises ValueError for one that was not asked for."""
-        return self.reports[format_name(format, self.reports)]
+        return self.reports[self._name(format)]
+
+    def _name(self, format: str | int) -> str:
+        """Return the name of a step from a name of its format, or from its number of dimensions."""
+        if isinstance(format, int):
+            return next((name for name, step in self.steps.items() if step.dim == format), str(format))
+        number, comma, dims = str(format).partition(", ")
+        return format_name(format, self.reports) if not comma else format_name(number) + comma + dims
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.reports)
@@ -107,25 +112,85 @@ class FormatComparison(Answer):
 
     def bytes_per_vector(self, format: str) -> int:
         """Return the bytes of a gallery vector in a format; see `StorageFormat.bytes_per_vector`."""
-        name = format_name(format, self.reports)
-        return FORMATS[name].bytes_per_vector(self.dim, self.distance)
+        step = self.steps[checks.choice(self._name(format), self.steps, "format")]
+        if self.distance is None:
+            return step.format.bits // 8
+        return step.format.bytes_per_vector(step.dim, self.distance)
+
+    @property
+    def by_dim(self) -> bool:
+        """True if the steps differ in their number of dimensions alone."""
+        return len({step.format for step in self.steps.values()}) == 1 < len(self.steps)
 
     def difference(self, format: str, measure: str) -> Difference:
         """Return the difference of a format, A, and `base`, B, in a measure: tests, intervals, and values per query."""
-        return self.comparisons[format_name(format, self.reports)][measure]
+        return self.comparisons[checks.choice(self._name(format), self.steps, "format")][measure]
 
     def change(self, format: str, measure: str) -> Change:
         """Return the change of a measure by a format, with a confidence interval over queries or classes.
 
         If a format changes no rank of any query, the change is 0: the ties of both are the same.
         """
-        name = format_name(format, self.reports)
+        name = checks.choice(self._name(format), self.steps, "format")
         if self.reports[name].profile == self.reports[self.base].profile:
             return Change(0.0, 0.0, 0.0, 0.0)
         difference = self.difference(name, measure)
         interval = difference.interval()
         lowest = interval.lower.low
         return Change(difference.expected, *interval.expected, lowest if math.isnan(lowest) else max(0.0, -lowest))
+
+    def smallest(self, margin: float | None = None) -> str:
+        """Return the smallest format that is shown to lose less than a margin in every measure; the base if none is.
+
+        Formats are tested against the base from the largest down, each by `Comparison.gate` with the rule "as_good",
+        and the first that does not pass ends it. So the chance that any format is called within the margin that is not
+        is at most 1 − the confidence level, without an adjustment (fixed sequence; Maurer et al. 1995).
+
+        Parameters
+        ----------
+        margin : float, optional
+            A fraction in [0, 1]; by default the one that `compare_formats` was given.
+        """
+        if margin is None and self.margin is None:
+            raise InvalidValueError("margin", "must be given here or to compare_formats")
+        return self._within(self.margin if margin is None else margin)[0]
+
+    def _within(self, margin: float | None) -> tuple[str, list[Gate]]:
+        """Return the smallest name within a margin, and the gates up to the first that does not pass."""
+        test, base = vars(self._test), self.base
+        sizes = {name: self.bytes_per_vector(name) for name in self.reports}
+        smallest, gates = base, list[Gate]()
+        for name in sorted(sizes, key=lambda name: -sizes[name]):
+            if name == base or sizes[name] > sizes[base]:
+                continue
+            pair = self.reports[base], self.reports[name]
+            comparison = compare(*pair, names=(base, name), measures=self.measures, **test)
+            gates.append(comparison.gate(checks.real_number(margin, "margin"), "as_good"))
+            if not gates[-1]:
+                break
+            smallest = name
+        return smallest, gates
+
+    def _about_dims(self) -> list[str]:
+        """Return the meaning of fewer dimensions."""
+        if all(step.dim == self.dim for step in self.steps.values()):
+            return []
+        takes = f"{self.distance} takes as they are, not normalised again"
+        which = "cosine normalises again" if self.distance == "cosine" else takes
+        return [f"Dims: vectors, also of queries, are truncated to their first dimensions, which {which}."]
+
+    def _about_margin(self) -> list[str]:
+        """Return the smallest format within the margin, the first that is not, and cautions of its test."""
+        if self.margin is None:
+            return []
+        smallest, gates = self._within(self.margin)
+        points = f"{100 * self.margin:g} {'point' if self.margin == 0.01 else 'points'} of {self.base}"
+        shown = f"{smallest} is the smallest shown to be within {points}, tested from the largest down"
+        if smallest == self.base:
+            shown = f"No smaller one is shown to be within {points}"
+        last = f"; {gates[-1].verdict()}" if gates and not gates[-1] else "."
+        cautions = dict.fromkeys(caution for gate in gates for caution in gate.cautions())
+        return [f"{shown}{last}", *map(Caution, cautions)]
 
     def panels(self) -> list[Panel]:
         """Return a table for each measure, in per cent and percentage points; the limit on the loss is rounded up."""
@@ -136,7 +201,8 @@ class FormatComparison(Answer):
             losses = [change.loses_at_most for change in changes]
             panels.append(Panel([
                 Column("format", list(self.reports), title=f"{measure} (%)"),
-                Column("bits", [FORMATS[name].bits for name in self.reports], "bits", only="data"),
+                Column("bits", [step.format.bits for step in self.steps.values()], "bits", only="data"),
+                Column("dim", [step.dim for step in self.steps.values()], "count", only="data"),
                 Column("bytes", [self.bytes_per_vector(name) for name in self.reports], "bytes"),
                 Column("", [report[measure] for report in reports], "fraction", shape="bounds"),
                 Column("difference", [change.expected for change in changes], "fraction", f"- {self.base}"),
@@ -151,14 +217,17 @@ class FormatComparison(Answer):
         """Return size, changes and report of each format, and the settings of the tests."""
         content = {
             name: {
-                "bits": FORMATS[name].bits,
+                "bits": self.steps[name].format.bits,
+                "dim": self.steps[name].dim,
                 "bytes": self.bytes_per_vector(name),
                 "changes": {measure: plain(self.change(name, measure)._asdict()) for measure in self.measures},
                 **report.to_dict(),
             }
             for name, report in self.reports.items()
         }
-        return self._facts_of("distance", "dim", "base") | {"test": dict(vars(self._test)), "formats": content}
+        smallest = {} if self.margin is None else {"margin": self.margin, "smallest": self.smallest()}
+        facts = self._facts_of("distance", "dim", "base") | smallest
+        return facts | {"test": dict(vars(self._test)), "formats": content}
 
     @property
     def _test(self) -> PairedTest:
@@ -168,8 +237,13 @@ class FormatComparison(Answer):
     def notes(self) -> list[str]:
         """Explain the columns other than the values of a measure."""
         units = "classes" if self._test.resample == "class" else "queries"
+        one = next(iter(self.steps.values())).dim == max(step.dim for step in self.steps.values()) == self.dim
+        numbers = count(self.dim, "number", "numbers") + ("" if one else ", or the first of them")
+        what = "of a score" if self.distance is None else f"of a vector of the gallery, {numbers}"
         return [
-            f"Bytes: of a vector of the gallery, {count(self.dim, 'number', 'numbers')}.",
+            f"Bytes: {what}.",
+            *self._about_dims(),
+            *self._about_margin(),
             f"- {self.base}: of the expected values, in points. Interval: paired bootstrap ({self._test.method}) over "
             f"{units}.",
             "Loses at most: a confidence limit, the low end of the interval with every tie against the format and for "
@@ -185,9 +259,11 @@ def _rounded_up(loss: float) -> float:
 
 @plain_floats
 def compare_formats(
-    task: Task,
+    task: Evaluable,
     *,
     formats: str | Iterable[str] | None = None,
+    dims: int | Iterable[int] | None = None,
+    margin: float | None = None,
     base: str | None = None,
     measures: str | Iterable[str] | None = MEASURES,
     threshold: ArrayLike | str = 0.0,
@@ -198,20 +274,29 @@ def compare_formats(
     n_resamples: int = 9999,
     seed: int = 0,
 ) -> FormatComparison:
-    """Evaluate the same embeddings in several formats, with a confidence limit on the loss of each.
+    """Evaluate the same embeddings in several formats or dimensions, with a confidence limit on the loss of each.
 
     Parameters
     ----------
     task : Task
-        Made of embeddings, which are loaded into memory. Scales are those of queries and gallery together.
+        Made of embeddings, with labels or by `deadheat.from_judged`, which are loaded into memory. Scales are those of
+        queries and gallery together. Or of scores, such as `deadheat.from_run` makes, which are then rounded to the
+        formats float32, bfloat16 and float16.
     formats : str or iterable of str, optional
         The formats to round to: names as for `quantized`, or one string with commas between them. "(float query)" after
         a format with int8 or one bit, such as "int8 (float query)", leaves queries in float32 (minus `threshold` for
         one bit), and rounds the gallery alone. By default float32, bfloat16, float16, int8, int8 per dimension, int8
         per vector, int8 (float query) and 1 bit, except types too short for the largest number.
+    dims : integers, optional
+        The numbers of dimensions to truncate vectors to, such as ``(64, 128, 256)`` of Matryoshka embeddings, in each
+        format; without `formats` in the base format alone. Truncated vectors are not normalised, but by
+        ``distance="cosine"``.
+    margin : float, optional
+        The loss that is allowed, a fraction in [0, 1]: the table then says which is the smallest that is shown to be
+        within it (`FormatComparison.smallest`).
     base : str, optional
-        The format that the others are compared with, which comes first if it is not among `formats`. By default the
-        embeddings as they are: "float32" where that holds every number, and else "float64".
+        The format, with all dimensions, that the others are compared with, which comes first if it is not among
+        `formats`. By default the embeddings as they are: "float32" where that holds every number, and else "float64".
     measures : str or iterable of str, optional
         Names such as ``"mAP"``, or one string with commas between them; by default mAP and Hit@1.
     threshold : float, (dim,) array, "mean" or "median", optional
@@ -246,6 +331,7 @@ def compare_formats(
     The second number is nearer to the first than the third is. In eight bits the two are 13 and −13 steps from it, and
     one bit shows only that one is above and the other below:
 
+    >>> from deadheat import Task
     >>> task = Task([[0.0], [0.1], [-0.105], [1.0]], ["a", "a", "b", "b"], distance="euclidean")
     >>> found = compare_formats(task, formats="float64, int8, binary", measures="mAP", resample="query")
     >>> print(found)
@@ -262,52 +348,63 @@ def compare_formats(
     test: dict[str, Any] = {"resample": resample, "confidence_level": confidence_level, "n_resamples": n_resamples}
     test["seed"] = seed
     PairedTest(**test)  # before any work
-    task = rows_of(task, "formats", several=True)
-    pair, options = task.pair, task.options
-    distance_registry.named(options.distance, takes="numbers")
+    allowed = None if margin is None else checks.real_number(margin, "margin", least=0)
+    source = opened(task, threshold)
+    first, steps, notices = _steps(source, formats, dims, None if base is None else format_name(base, argument="base"))
+    reports = {name: report_of(source.at(step), summary) for name, step in steps.items()}
+    comparisons = {name: compare(report, reports[first], **test) for name, report in reports.items()}
+    result = FormatComparison(
+        reports, first, source.dim, source.distance, summary.measures, steps, allowed, comparisons, notices
+    )  # fmt: skip
+    if margin is not None:
+        result.smallest()  # or the reason why the gate cannot tell
+    return result
+
+
+def _steps(
+    source: Vectors | RoundedScores, formats: str | Iterable[str] | None, dims: Any, base: str | None
+) -> tuple[str, dict[str, Step], tuple[str, ...]]:  # fmt: skip
+    """Return the name of the base, the steps by name, and notices about formats."""
     asked = None if formats is None else formats_named(formats)
-    first = None if base is None else FORMATS[format_name(base, argument="base")]
-    query, items = _whole(pair.query), None if pair.gallery is None else _whole(pair.gallery)
-    if items is not None:
-        arrays.require_same_dim(query.embeddings, items.embeddings)
-    parts = [part.embeddings for part in (query, items) if part is not None]
-    rounding = Rounding.of(parts, threshold)
-    if first is None:
-        fits = all((exact.round_to(part, "float32") == part).all() for part in parts)
-        first = FORMATS["float32" if fits else "float64"]
-    usual, too_short = rounding.fitting(FORMATS[name] for name in DEFAULT)
-    rows = list(dict.fromkeys([first, *usual])) if asked is None else asked if first in asked else [first, *asked]
-    for row in rows:
-        comparable = row.number != "1 bit" or options.distance in ("cosine", "inner_product")  # a bit has no length
-        if row.float_query and not comparable:
-            rule = f"must be left out unless distance is cosine or inner_product, but distance is {options.distance!r}"
-            raise InvalidValueError(f"formats: {row.name!r}", rule)
-    reports = {row.name: report_of(_rounded(task, row, query, items, rounding), summary) for row in rows}
-    comparisons = {name: compare(report, reports[first.name], **test) for name, report in reports.items()}
-    dim = query.embeddings.shape[1]
-    notices = (*(too_short if asked is None else ()), *rounding.notices(rows, parts))
-    return FormatComparison(reports, first.name, dim, options.distance, summary.measures, comparisons, notices)
-
-
-def _rounded(
-    task: Task, row: StorageFormat, query: Samples[Float64], items: Samples[Float64] | None, rounding: Rounding
-) -> Task:
-    """Return the task on queries and gallery in a format; without items, it is leave one out."""
-    stored, gallery, exclude = None, query if items is None else items, task.options.exclude
-    if row.float_query:
-        queries, stored = rounding.asymmetric(query.embeddings, gallery.embeddings, row)
-        exclude = np.arange(len(stored)) if items is None else exclude
+    notices: tuple[str, ...] = ()
+    if isinstance(source, RoundedScores):
+        rows = [FORMATS[name] for name in SCORES] if asked is None else asked
+        odd = next((row.name for row in rows if row.name not in SCORES), None)
+        if odd is not None or dims is not None:
+            got = f"formats: {odd!r}" if odd is not None else "dims"
+            raise InvalidValueError(got, f"must be left out for scores, which take {', '.join(SCORES)}")
+        first = FORMATS["float64" if base is None else checks.choice(base, SCORES, "base")]
     else:
-        scaled = task.options.distance != "cosine"  # which no scale of a vector changes
-        queries = rounding.stored(query.embeddings, row, scaled=scaled)
-        stored = None if items is None else rounding.stored(items.embeddings, row, scaled=scaled)
-    require_finite(queries, query.embeddings, row, "embeddings")
-    if stored is None:
-        return with_rows(task, Pair(Samples(Array(queries), query.labels), None))
-    require_finite(stored, gallery.embeddings, row, "gallery")
-    pair = Pair(Samples(Array(queries), query.labels), Samples(Array(stored), gallery.labels))
-    return with_rows(task, pair, exclude)
+        first, rows, notices = _formats_of(source, asked, base)
+        if asked is None and dims is not None:
+            rows = [first]
+    rows = rows if first in rows else [first, *rows]
+    cuts = [source.dim] if dims is None else dims_of(dims, source.dim)
+    every = [Step(first, source.dim), *(Step(row, dim) for row in rows for dim in cuts)]
+    if dims is None:
+        every = [Step(row, source.dim) for row in rows]
+    named = {_step_name(step, asked, dims): step for step in every}
+    return _step_name(Step(first, source.dim), asked, dims), named, notices
 
 
-def _whole(samples: Samples[Source]) -> Samples[Float64]:
-    return Samples(samples.embeddings.whole().astype(np.float64), samples.labels)
+def _step_name(step: Step, asked: Any, dims: Any) -> str:
+    cut = [f"{step.dim} dims"] if dims is not None else []
+    return ", ".join([*([step.format.name] if asked is not None or not cut else []), *cut])
+
+
+def _formats_of(
+    source: Vectors, asked: list[StorageFormat] | None, base: str | None
+) -> tuple[StorageFormat, list[StorageFormat], tuple[str, ...]]:
+    """Return the base format of embeddings, the formats to round to, and notices about them."""
+    distance_registry.named(source.distance, takes="numbers")
+    fits = all((exact.round_to(part, "float32") == part).all() for part in source.parts)
+    first = FORMATS[base or ("float32" if fits else "float64")]
+    usual, too_short = source.rounding.fitting(FORMATS[name] for name in DEFAULT)
+    rows = usual if asked is None else asked
+    for row in rows:
+        comparable = row.number != "1 bit" or source.distance in ("cosine", "inner_product")  # a bit has no length
+        if row.float_query and not comparable:
+            rule = f"must be left out unless distance is cosine or inner_product, but distance is {source.distance!r}"
+            raise InvalidValueError(f"formats: {row.name!r}", rule)
+    notices = (*(too_short if asked is None else ()), *source.rounding.notices(rows, list(source.parts)))
+    return first, rows, notices

@@ -9,7 +9,7 @@ from typing import Any
 from deadheat.analyses.difference import Difference
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.slices import OTHER_WEIGHTS, few_units, macro_mean, slice_of
-from deadheat.reports.statistics.intervals import NOTHING
+from deadheat.reports.statistics.intervals import NOTHING, Interval
 from deadheat.reports.statistics.permutation import holm
 from deadheat.reports.tables import count, plain
 from deadheat.support.caching import cached_property
@@ -47,14 +47,20 @@ class SlicedComparison(Answer):
             for measure, rows in self.differences.items()
         }
 
+    def drawn(self, measure: str) -> tuple[list[Any], list[Interval], float]:
+        """Return differences and intervals of each slice, of their mean (no interval) and of all, and the level."""
+        rows, whole = self.differences[measure], self.whole[measure]
+        ends = [*(row.tested_interval for row in rows), NOTHING, whole.tested_interval]
+        return [*rows, macro_mean(rows), whole], ends, whole.test.confidence_level
+
     def panels(self) -> list[Panel]:
         """Return a table for each measure: a row for each slice, for their mean and for all queries."""
         return [self._panel(measure) for measure in self.differences]
 
     def _panel(self, measure: str) -> Panel:
         slices, whole = self.differences[measure], self.whole[measure]
-        a, b = whole.names
-        level = f"{100 * whole.test.confidence_level:g} % interval"
+        (results, ends, share), (a, b) = self.drawn(measure), whole.names
+        level = f"{100 * share:g} % interval"
         of_both = [
             Column(key, [*(getattr(row, key) for row in slices), macro_mean([getattr(row, key) for row in slices]),
                          getattr(whole, key)], "fraction", title, "value", only="table")
@@ -64,9 +70,8 @@ class SlicedComparison(Answer):
             Column("slice", [*map(str, self.names), "mean of slices", "all"], title=measure),
             Column("queries", [*(row.n_pair for row in slices), whole.n_pair, whole.n_pair], "count"),
             *of_both,
-            Column("", [*slices, macro_mean(slices), whole], "fraction", f"{a} - {b}", "value"),
-            Column("", [*(row.tested_interval for row in slices), NOTHING, whole.tested_interval], "fraction", level,
-                   "interval"),
+            Column("", results, "fraction", f"{a} - {b}", "value"),
+            Column("", ends, "fraction", level, "interval"),
             Column("pvalue", [*self.pvalues[measure].values(), float("nan"), whole.pvalue], "probability", "p"),
         ], key="", by_name=False, part=("measure", measure))  # fmt: skip
 

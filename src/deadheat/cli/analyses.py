@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from deadheat.analyses import collisions as collision_groups
 from deadheat.analyses import exploit as exploiting
+from deadheat.analyses.comparison import compare
 from deadheat.analyses.confidence.rejecting import confidence_report
 from deadheat.analyses.gaps import gap_of, split_of
 from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_of
@@ -419,18 +420,28 @@ def _opened_test(file: Path, options: dict[str, Any], settings: dict[str, Any]) 
         option("Ranking", "--tolerance", type=REAL, default=0.0, metavar="EPS",
             help="Tie what differs by no more; ann-benchmarks takes 1e-3, big-ann-benchmarks 1e-6."),
         option("Ranking", "--similarity", is_flag=True, help="Rank the largest first, such as inner products."),
+        shared.LEVEL,
     ],
+    systems.GATE,
     shared.TEXTS,
 )  # fmt: skip
-def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
+def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> int:
     """Measure how many of the true neighbours vector indexes returned, under any order of ties at the last place.
 
     TRUTH has the ids and distances of the nearest items of each query, and FOUND the ids that an index returned: .h5 or
     .hdf5 (ann-benchmarks' neighbors and distances), .ibin and .fbin (big-ann-benchmarks), its .bin, .ivecs and .fvecs
     (SIFT1M), .npy, .npz, .parquet, or .jsonl, a line for each query. Without distances, ids alone are compared.
+
+    With --fail-if-worse there are two FOUND, the old one first, and the exit status is 1 if the recall of the new one
+    is significantly worse, query by query, or by another rule of --gate.
     """
     if not files:
         raise click.UsageError("index-recall takes TRUTH and at least one FOUND")
+    if options["fail_if_worse"] and len(files) != 2:
+        raise click.UsageError(
+            f"--fail-if-worse goes with two FOUND, the old one and the new one, but got {len(files)}"
+        )
+    margin = systems.margin_of(options)
     names, true = systems.names_of(files, options["names"]), read_neighbors(truth)
     if options["distances"] is not None:
         true = Neighbors(true.ids, read_neighbors(options["distances"]).distances)
@@ -452,7 +463,13 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
             note(f"warning: {path} has {odd}, unlike {truth}: is {truth} the ground truth? It goes first")
     returned = dict(zip(names, (result[path].ids for path in files), strict=True))
     settings = {"tolerance": tolerance, "depth": options["depth"]}
-    deliver(index_recall_of_truth(returned, true.ids, true.distances, k, **settings), options)
+    recalls = index_recall_of_truth(returned, true.ids, true.distances, k, **settings)
+    decision = None
+    if options["fail_if_worse"]:
+        old, new = recalls.recalls.values()
+        compared = compare(old, new, names=names, confidence_level=options["confidence_level"])
+        decision = compared.gate(margin, options["gate"] or "worse")
+    return systems.deliver_decided(recalls, options, decision, confidence_level=options["confidence_level"])
 
 
 @click.command(
@@ -467,8 +484,12 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
     [
         option("Ranking", "--formats", "-f", type=Choices(FORMATS, listed=True), multiple=True, metavar="NAMES",
             help="Convert to these formats, such as fp16,int8,binary; can be repeated."),
+        option("Ranking", "--dims", multiple=True, metavar="NUMBERS",
+            help="Truncate vectors to their first dimensions too, such as 64,128,256; can be repeated."),
         option("Ranking", "--base", type=Choices(FORMATS), metavar="NAME",
             help="Compare with this format. Default: the embeddings as they are."),
+        option("Statistics", "--margin", type=REAL, metavar="POINTS",
+            help="Say which is the smallest that is shown to lose less than so many percentage points."),
         option("Ranking", "--threshold", default="0", metavar="X",
             help="Make a bit 1 above this value, or above the mean or median of its column."),
         shared.RESAMPLE,
@@ -479,15 +500,17 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
     shared.TEXTS,
 )  # fmt: skip
 def quantization(file: Path, **options: Any) -> None:
-    """Evaluate the embeddings in FILE in fewer and fewer bits, and print what each format loses at most.
+    """Evaluate the embeddings in FILE in fewer bits or dimensions, and print what each format loses at most.
 
     FILE and its labels are given as to `deadheat evaluate`, and are taken into memory. The difference of each format to
-    the embeddings as they are has a confidence interval, and is compared query by query.
+    the embeddings as they are has a confidence interval, and is compared query by query. With --dims alone, embeddings
+    are truncated and not rounded.
     """
     of_task = shared.task_settings(options)
     settings = {key: options[key] for key in ("base", "singletons", "average", "resample", "confidence_level", "seed")}
     settings["measures"] = shared.summary_options(options, measures=MEASURES).measures
     settings |= {"formats": ",".join(options["formats"]) or None, "threshold": _threshold(options["threshold"])}
+    settings |= {"dims": _dims(options["dims"]), "margin": _margin(options["margin"])}
     with shared.opened(file, options, of_task) as task:
         result = compare_formats(task, **settings)
     draw(
@@ -495,6 +518,22 @@ def quantization(file: Path, **options: Any) -> None:
         result.measures,
     )  # fmt: skip
     deliver(result, options)
+
+
+def _dims(texts: tuple[str, ...]) -> list[int] | None:
+    """Return the numbers of dimensions that are asked for; None for none."""
+    words = [word.strip() for text in texts for word in text.split(",")]
+    odd = next((word for word in words if not (word.isascii() and word.isdigit() and len(word) < 10)), None)
+    if odd is not None:
+        raise click.UsageError(f"--dims must be positive integers with commas between them, but has {odd!r}")
+    return list(map(int, words)) or None
+
+
+def _margin(points: float | None) -> float | None:
+    """Return a margin as a fraction, from points of per cent."""
+    if points is not None and not 0 <= points <= 100:
+        raise click.UsageError(f"--margin must be points of per cent from 0 to 100, but is {points:g}")
+    return None if points is None else points / 100
 
 
 def _threshold(text: str) -> float | str:

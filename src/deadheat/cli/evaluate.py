@@ -30,6 +30,7 @@ else:
 @click.argument("file", type=PATH)
 @with_options(
     shared.SOURCES,
+    shared.RELEVANT,
     shared.RANKING,
     [
         option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),
@@ -37,6 +38,7 @@ else:
         option("Run", "--checkpoint", type=FILE, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
         shared.QUERIES,
         shared.BY_SLICE,
+        shared.SLICE_COLUMN,
     ],
     shared.TEXTS,
     [
@@ -68,17 +70,18 @@ def evaluate(file: Path, **options: Any) -> None:
     confidence = None if path is None else shared.read_numbers(path, "confidence", options["confidence_key"])
     if options["collisions"] is not None:
         checks.positive_integer(options["collisions"], "collisions")
-    if options["std"] and options["by_slice"] is not None:
-        raise click.UsageError("--std goes with the table, which --by-slice replaces")
+    if options["std"] and (options["by_slice"] or options["slice_column"]) is not None:
+        raise click.UsageError("--std goes with the table, which slices replace")
     if profile is not None and profile.exists() and not profile.is_file():
         raise click.ClickException(f"cannot write {profile}: a profile must be a regular file")
     settings = shared.task_settings(options, checkpoint=options["checkpoint"])
     summary = shared.summary_options(options)
     left_out = [] if path is None else shared.columns_of_numbers(file, options, ["confidence"])
+    left_out += filter(None, [options["slice_column"]])
     said = nullcontext() if options["checkpoint"] is None else log_in_one_line()
     with said, shared.opened(file, {**options, "left_out": left_out}, settings) as task:
         report = report_of(task, summary)
-    sliced = shared.slices(report.by_slice, options["by_slice"], report)
+    sliced = shared.slices(report.by_slice, options, file, report)
     shared.write_queries(options["per_query"], report)
     if profile is not None:
         report.profile.save(profile.resolve())
@@ -86,7 +89,8 @@ def evaluate(file: Path, **options: Any) -> None:
         depth = options["collisions"]
         result = None if depth is None else collision_groups.collisions(task, depth=depth)
         about = about_page(file, *filter(None, [options["gallery"]]))
-        page = pages.html_report(report, title=file.name, about=about, confidence=confidence, collisions=result)
+        parts: dict[str, Any] = {"confidence": confidence, "collisions": result, "slices": sliced}
+        page = pages.html_report(report, title=file.name, about=about, **parts)
         write_page(html, page)
     if options["receipt"] is not None:
         receipts.receipt_of(report, task).save(options["receipt"])

@@ -29,14 +29,15 @@ from deadheat.errors import FileError, InputError
 from deadheat.inputs.files import FileLayout, usual_names
 from deadheat.inputs.formats.tables import is_number
 from deadheat.inputs.labels import common_kind
-from deadheat.inputs.samples import Pair, QueryLabels, open_labels, open_pair
+from deadheat.inputs.relevance import within
+from deadheat.inputs.samples import Pair, QueryLabels, open_labels, open_pair, open_rows, open_unlabelled
 from deadheat.measures.names import FAMILIES
 from deadheat.reports import export
 from deadheat.reports.answer import Answer
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.report import Report
-from deadheat.reports.tables import DIGITS, decimals
-from deadheat.support.lazy import lazy, require
+from deadheat.reports.tables import DIGITS, decimals, labelled
+from deadheat.support.lazy import json, lazy, require
 
 if TYPE_CHECKING:
     from deadheat.inputs import rows
@@ -83,6 +84,14 @@ LAYOUT = (
 RELEVANCE = option(
     "Ranking", "--relevance", type=Choices(["any", "same", "count"]),
     help="Of several labels a row, take as relevant what shares any, has the same, or by the count. Default: any.",
+)  # fmt: skip
+RELEVANT = (
+    option("Input", "--relevant", type=LINES, multiple=True, metavar="FILE",
+        help="Take what is relevant from this file, in place of labels: a matrix of queries and gallery (.npy, .npz, "
+        ".csv), or their rows, from 0, a line for each query (.txt)."),
+    option("Input", "--within", type=REAL, needs="relevant", metavar="RADIUS",
+        help="Take as relevant what is at most so far: --relevant has a position for each row. Repeat it for those of "
+        "the gallery."),
 )  # fmt: skip
 SOURCES = (*FILES, *EXCLUDE, *LAYOUT, RELEVANCE)
 DISTANCE = option("Ranking", "--distance", type=Choices(DISTANCES), default="cosine", help="Rank by this distance.")
@@ -148,7 +157,13 @@ BY_SLICE = option(
     help="Print, in place of the table, the means for each value in this file, such as question types: a value a line "
     "in the order of the queries, or for TREC runs a query id and its value.",
 )  # fmt: skip
+SLICE_COLUMN = option(
+    "Statistics", "--slice-column", metavar="NAME",
+    help="Slice by this column or array: of --by-slice, or else of the file of the labels, or of FILE.",
+)  # fmt: skip
 SEED = option("Run", "--seed", type=files.SEED, default=0, metavar="N", help="Seed all random draws with N.")
+
+Sliced = TypeVar("Sliced", bound=Answer)
 
 
 def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
@@ -199,7 +214,13 @@ def open_files(file: Path, options: dict[str, Any]) -> Pair:
     layout = FileLayout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
     columns, drop = (tuple(options[key]) or None for key in ("columns", "drop"))
     layout = layout._replace(left_out=tuple(options.get("left_out", ())), columns=columns, drop=drop)
-    pair = open_pair(file, *(options[key] for key in PARTS), layout=layout)
+    if options.get("relevant"):
+        for name in ("labels", "gallery_labels", "labels_key"):
+            if options[name] is not None:
+                raise click.UsageError(f"--{name.replace('_', '-')} must be left out with --relevant")
+        pair = open_unlabelled(file, options["gallery"], layout)
+    else:
+        pair = open_pair(file, *(options[key] for key in PARTS), layout=layout)
     for path, samples in ((file, pair.query), (options["gallery"], pair.gallery)):
         if samples is not None:
             source = samples.embeddings
@@ -216,6 +237,22 @@ def own_rows(options: dict[str, Any]) -> Any:
     return tuple(columns) if len(columns) == 2 else next(iter(columns), None)
 
 
+def _positions_in(path: Path) -> Any:
+    if path.suffix.lower() in (".npy", ".txt"):
+        return numbers_in(path, FileLayout(content="positions"), "row")
+    return open_rows(path, "positions").whole()
+
+
+def relevant_pairs(options: dict[str, Any]) -> Any:
+    """Return the argument `relevant` of `deadheat.Task`, from a file, or from files of positions and a radius."""
+    paths, radius = options.get("relevant") or (), options.get("within")
+    if radius is not None:
+        return within(radius, *map(_positions_in, paths))
+    if len(paths) > 1:
+        raise click.UsageError("--relevant goes once, or with --within once more for the positions of the gallery")
+    return paths[0] if paths else None
+
+
 @contextmanager
 def opened(file: Path, options: dict[str, Any], settings: dict[str, Any], title: str = "ranking") -> Iterator[Task]:
     """Open the task of the files that the options name, with a progress bar for a person."""
@@ -225,9 +262,10 @@ def opened(file: Path, options: dict[str, Any], settings: dict[str, Any], title:
 
 def open_task(file: Path, options: dict[str, Any], settings: dict[str, Any], remedy: str | None = None) -> Task:
     """Return the task of the files that the options name; `remedy` says what to do about queries in the gallery."""
+    relevant = relevant_pairs(options)
     pair, files = open_files(file, options), [file, *filter(None, [options["gallery"]])]
     title = " and ".join(map(str, files))
-    return task_of_pair(pair, files=title, remedy=remedy, exclude=own_rows(options), **settings)
+    return task_of_pair(pair, files=title, remedy=remedy, exclude=own_rows(options), relevant=relevant, **settings)
 
 
 @contextmanager
@@ -239,6 +277,8 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
         "gallery": options["gallery"],
         "gallery_labels": options["gallery_labels"] or options["gallery"],
     }
+    names = ("relevant", "relevant") if options.get("within") is None else ("positions", "gallery_positions")
+    files |= dict(zip(names, options.get("relevant") or (), strict=False))
     try:
         yield
     except InputError as error:
@@ -250,12 +290,18 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
         raise FileError(path, f": {title} {rule}") from None
 
 
-def slices(by_slice: Callable[[QueryLabels], Answer], path: Path | None, report: Report) -> Answer | None:
-    """Return the slices by the values in the file of `BY_SLICE`, of queries in order or, if they have ids, by these."""
-    if path is None:
+def slices(
+    by_slice: Callable[[QueryLabels], Sliced], options: dict[str, Any], file: Path, report: Report
+) -> Sliced | None:
+    """Return the slices by the values of `BY_SLICE` and `SLICE_COLUMN`, in order or, if queries have ids, by these."""
+    path, key = options["by_slice"], options.get("slice_column")
+    if path is None and key is None:
         return None
+    labels = options.get("labels")
+    path = path or (labels[0] if isinstance(labels, tuple) and labels else labels) or file
+    layout = FileLayout(labels_key=key, label_column=key, content="by_slice")
     by_id = report.profile.query_ids is not None
-    column = rows.pairs_in(path, "a query id and its one value") if by_id else open_labels(path, "by_slice")
+    column = rows.pairs_in(path, "a query id and its one value") if by_id else open_labels(path, "by_slice", layout)
     try:
         return by_slice(column)
     except InputError as error:
@@ -380,15 +426,22 @@ def asked(options: dict[str, Any]) -> list[Path | None]:
     return [options["json_out"], options["markdown"], options["latex"]]
 
 
-def deliver(result: Answer, options: dict[str, Any], **content: Any) -> None:
-    """Write the texts that are asked for, and then print one of them or the table; `content` selects their content."""
+def deliver(
+    result: Answer, options: dict[str, Any], *, parts: Mapping[str, Answer] | None = None, **content: Any
+) -> None:
+    """Write the texts that are asked for, and then print one of them or the table; `content` selects their content.
+
+    `parts` are further results: keys of the JSON, and below the tables of Markdown and LaTeX.
+    """
     shown = {key: options[key] for key in ("digits",) if key in options} | content
-    made = [(result.to_json, content), (result.to_markdown, shown), (result.to_latex, shown)]
-    texts = {
-        path: text(**settings).rstrip()
-        for (text, settings), path in zip(made, asked(options), strict=True)
-        if path is not None
-    }
+    further = dict(parts or {})
+    in_json = {name: part.to_dict() for name, part in further.items()}
+    made: list[Callable[[], str]] = [
+        lambda: json.dumps(labelled(result.to_dict(**content) | in_json), indent=2, allow_nan=False),
+        lambda: "\n".join([result.to_markdown(**shown), *(part.to_markdown() for part in further.values())]),
+        lambda: "\n".join([result.to_latex(**shown), *(part.to_latex() for part in further.values())]),
+    ]
+    texts = {path: text().rstrip() for text, path in zip(made, asked(options), strict=True) if path is not None}
     write_texts(texts, result.to_text(**shown))
 
 

@@ -18,23 +18,24 @@ from click.core import ParameterSource
 
 from deadheat.analyses import comparison
 from deadheat.analyses import leaderboard as leaderboards
+from deadheat.analyses.board import Board
 from deadheat.analyses.difference import By, PairedTest
-from deadheat.analyses.gate import Rule
+from deadheat.analyses.gate import Gate, Rule
 from deadheat.analyses.public_board import PublicBoard, lower_bounds
-from deadheat.cli import isolation
+from deadheat.cli import isolation, suites
 from deadheat.cli import options as shared
 from deadheat.cli.files import COLUMN, INTEGER, LINES, PATH, REAL, Choices, Command, as_dict, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
 from deadheat.engine.sources.run import from_run
 from deadheat.errors import MOST, FileError, InputError, UndefinedError, printable, reason
-from deadheat.inputs import trec
+from deadheat.inputs import rows, trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
 from deadheat.measures.names import level
 from deadheat.plots.pages import html_report
 from deadheat.reports.answer import Answer
-from deadheat.reports.averaging import Singletons, SummaryOptions
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.evaluating import RUN_MEASURES, evaluate, report_of
 from deadheat.reports.report import Report
 from deadheat.reports.runs import with_ids
@@ -81,6 +82,9 @@ JUDGING = (
     option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N",
         help="Count only the first N documents of each query."),
     *CHUNKS,
+    option("TREC run", "--ascending", is_flag=True, help="Take the lowest score of a run as the best one."),
+    option("TREC run", "--exclude-itself", is_flag=True,
+        help="Leave the document with the id of the query out of its ranking."),
     option("TREC run", "-c/-C", "--complete/--incomplete", default=None,
         help="Count queries that a run lacks as 0, or leave them out. Default: count them, except with --trec-eval."),
 )  # fmt: skip
@@ -100,16 +104,24 @@ TESTING = (
         help="Draw N resamples for an interval, and at most N permutations for a p-value."),
     option("Run", "--seed", type=INTEGER, default=0, metavar="N", help="Seed all draws with N."),
 )  # fmt: skip
+GATE = (
+    option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B does not pass, by --gate and --margin."),
+    option("Run", "--gate", type=click.Choice(get_args(Rule)), needs="fail_if_worse",
+        help="With --fail-if-worse, fail B if a measure is shown to fall by more than --margin (worse), falls by "
+        "more (drop, without a test), or is not shown to fall by less (as_good). Default: worse."),
+    option("Run", "--margin", type=REAL, needs="fail_if_worse", metavar="POINTS",
+        help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
+)  # fmt: skip
 EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of the table below it.")
 
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
 _JUDGING = ("rel", "max_docs", "complete", "repeats", "documents", "qrels_columns")
 _OF_EMBEDDINGS = (
     *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header", "columns", "drop"),
-    *("distance", "ties_of", "average", "device"),
+    *("distance", "ties_of", "average", "device", "slice_column"),
 )
 _OF_BOARD = {"names", "json_out", "markdown", "latex", "digits", "memory", "seconds"}  # not for the process of a FILE
-_OF_RUNS = {"qrels", "run_columns", "unjudged", "condensed", *_JUDGING}
+_OF_RUNS = {"qrels", "run_columns", "unjudged", "condensed", "ascending", "exclude_itself", *_JUDGING}
 
 
 @click.command(cls=Command, example="compare old.npz new.npz -m mAP --fail-if-worse")
@@ -121,18 +133,13 @@ _OF_RUNS = {"qrels", "run_columns", "unjudged", "condensed", *_JUDGING}
         option("Statistics", "--alternative", type=Choices(ALTERNATIVES), default="two-sided",
             help="Test whether A and B differ, A is better (greater), or A is worse (less).")
     ],
-    [shared.BY_SLICE],
+    [shared.BY_SLICE, shared.SLICE_COLUMN],
     shared.TEXTS,
     [
         EXPLAIN,
         shared.html("Write a report about A, compared with B."),
-        option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B does not pass, by --gate and --margin."),
-        option("Run", "--gate", type=click.Choice(get_args(Rule)), needs="fail_if_worse",
-            help="With --fail-if-worse, fail B if a measure is shown to fall by more than --margin (worse), falls by "
-            "more (drop, without a test), or is not shown to fall by less (as_good). Default: worse."),
-        option("Run", "--margin", type=REAL, needs="fail_if_worse", metavar="POINTS",
-            help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
     ],
+    GATE,
 )  # fmt: skip
 def compare(files: tuple[Path, ...], **options: Any) -> int:
     """Compare two systems on the same queries: how far apart they are, and whether chance or ties explain it.
@@ -145,21 +152,37 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
     if len(files) != 2:
         more = "; deadheat leaderboard takes more" if len(files) > 2 else ""
         raise click.UsageError(f"compare takes two files, but got {len(files)}{more}")
+    margin = margin_of(options)
+    left_out = [*filter(None, [options["slice_column"]])]
+    (a, of_a), (b, of_b) = _reports(files, {**options, "left_out": left_out}).items()
+    tested = {"by": options["by"], **settings(options)}
+    result = comparison.compare(of_a, of_b, names=(a, b), **tested)
+    sliced = shared.slices(result.by_slice, options, files[0], of_a)
+    decision = result.gate(margin, options["gate"] or "worse") if options["fail_if_worse"] else None
+    if options["html"] is not None:
+        about = shared.about_page(*files)
+        write_page(
+            options["html"],
+            html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, slices=sliced, **tested),
+        )
+    return deliver_decided(sliced or result, options, decision, result)
+
+
+def margin_of(options: dict[str, Any]) -> float:
+    """Return --margin as a fraction."""
     margin = float(options["margin"] or 0)
     if not 0 <= margin <= 100:
         raise click.UsageError(f"--margin must be points of per cent from 0 to 100, but is {margin:g}")
-    (a, of_a), (b, of_b) = _reports(files, options).items()
-    tested = {"by": options["by"], **settings(options)}
-    result = comparison.compare(of_a, of_b, names=(a, b), **tested)
-    sliced = shared.slices(result.by_slice, options["by_slice"], of_a)
-    decision = result.gate(margin / 100, options["gate"] or "worse") if options["fail_if_worse"] else None
-    if options["html"] is not None:
-        about = shared.about_page(*files)
-        write_page(options["html"], html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, **tested))
-    deliver_explained(sliced or result, options, result)
-    for sentence in decision.notes() if decision is not None else ():
-        note(sentence)
-    return 0 if decision is None or decision.passed else WORSE
+    return margin / 100
+
+
+_OF_TASKS = (
+    option("Statistics", "--resample", type=Choices([*get_args(Average), "task"]),
+        help="Draw these as independent units: of folders, queries or classes within their tasks, or whole tasks. "
+        "Default: class for leave one out, else query."),
+    option("Input", "--groups", type=PATH, metavar="FILE",
+        help="Rank folders by the mean over groups of tasks: a task and its group in each line."),
+)  # fmt: skip
 
 
 @click.command(cls=Command, example="leaderboard a.npz b.npz c.npz -m mAP,Hit@1")
@@ -172,7 +195,8 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
             "is read in a process of its own."),
         *isolation.options("public"),
     ],
-    TESTING,
+    [each for each in TESTING if each is not shared.RESAMPLE],
+    _OF_TASKS,
     shared.TEXTS,
     [EXPLAIN],
 )  # fmt: skip
@@ -180,8 +204,10 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     """Rank systems on the same queries, and say which are significantly ahead of which, by the value that ranks.
 
     FILEs are as `deadheat evaluate` takes them, one for each system, of the same samples in the same order; without
-    --gallery each query is left out of its own ranking. With --qrels they are TREC runs. With --public the exit status
-    is 2 if every FILE is refused.
+    --gallery each query is left out of its own ranking. With --qrels they are TREC runs. Or they are folders, one for
+    each system, with a file for each task; systems are then ranked by the mean over tasks, and --labels, --gallery,
+    --qrels and the like may be folders with files of the same names. With --public the exit status is 2 if every FILE
+    is refused.
     """
     isolation.require_positive(options)
     if options["isolated"]:
@@ -196,8 +222,18 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         return
     if len(files) < 2:
         raise click.UsageError(f"leaderboard takes at least two files, but got {len(files)}")
-    board = leaderboards.leaderboard(_reports(files, options), by=options["by"], **settings(options))
+    groups = None if options["groups"] is None else rows.pairs_in(options["groups"], "a task and its one group")
+    board = leaderboards.leaderboard(_systems_in(files, options), groups=groups, by=options["by"], **settings(options))
     deliver_explained(board, options, board)
+
+
+def _systems_in(files: tuple[Path, ...], options: dict[str, Any]) -> Any:
+    """Return the report on each file, or those on the files of each folder."""
+    if not suites.are_folders(files):
+        return _reports(files, options)
+    folders = dict(zip(names_of(files, options["names"]), files, strict=True))
+    own = {**options, "resample": None if options["resample"] == "task" else options["resample"]}
+    return suites.reports_of_folders(folders, own, _reports)
 
 
 @click.command(cls=Command, example='run qrels.txt run.txt -m "AP nDCG@10 P@5"')
@@ -257,15 +293,17 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
                               by_id=options["by_id"], as_lines=options["trec_eval"], **_judging(options))  # fmt: skip
     report = next(iter(reports.values()))
     shared.write_queries(options["per_query"], report)
+    sliced = shared.slices(report.by_slice, options, runs[0], report)
     if options["html"] is not None:
         about, two = shared.about_page(*runs, qrels), {"names": tuple(reports)} if len(reports) > 1 else {}
-        page = html_report(*reports.values(), title=" and ".join(reports), about=about, **two)  # type: ignore[arg-type]
+        title = " and ".join(reports)
+        page = html_report(*reports.values(), title=title, about=about, slices=sliced, **two)  # type: ignore[arg-type]
         write_page(options["html"], page)
     if len(reports) > 1:
         board = leaderboards.leaderboard(reports, **settings(options))
         deliver_explained(board, options, board)
     else:
-        _print(report, options, names, runs[0], shared.slices(report.by_slice, options["by_slice"], report))
+        _print(report, options, names, runs[0], sliced)
 
 
 def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:
@@ -317,6 +355,8 @@ def _judging(options: dict[str, Any]) -> dict[str, Any]:
     as_there = options.get("trec_eval", False)
     chosen = {key: options[key] for key in (*_JUDGING, "threads")}
     chosen |= {"columns": options["run_columns"], "unjudged": _unjudged(options), "ties": shared.ties_of(options)}
+    chosen |= {"order": "ascending" if options["ascending"] else "descending"}
+    chosen |= {"exclude": "itself" if options["exclude_itself"] else None}
     chosen["complete"] = not as_there if options["complete"] is None else options["complete"]
     chosen["singletons"] = options["singletons"] or ("zero" if as_there else "skip")
     return chosen
@@ -367,13 +407,24 @@ def require_table(options: dict[str, Any]) -> None:
         raise click.UsageError("--explain goes with the table, but another text is to be printed")
 
 
-def deliver_explained(
-    shown: Answer, options: dict[str, Any], result: comparison.Comparison | leaderboards.Leaderboard
-) -> None:
+def deliver_explained(shown: Answer, options: dict[str, Any], result: comparison.Comparison | Board) -> None:
     """Write and print a table, and an explanation of the result below it if that was asked for."""
     deliver(shown, options)
     if options["explain"]:
         say(f"\n{result.explain()}")
+
+
+def deliver_decided(
+    shown: Answer, options: dict[str, Any], decision: Gate | None, explained: comparison.Comparison | None = None,
+    **content: Any,
+) -> int:  # fmt: skip
+    """Write and print a table, with the decision of a gate in every text, and return the exit status."""
+    deliver(shown, options, parts={} if decision is None else {"gate": decision}, **content)
+    if explained is not None and options["explain"]:
+        say(f"\n{explained.explain()}")
+    for sentence in decision.notes() if decision is not None else ():
+        note(sentence)
+    return 0 if decision is None or decision.passed else WORSE
 
 
 def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
@@ -398,7 +449,7 @@ def reports_of_runs(
         require_there(path)
     means = {name: judging.pop(name) for name in ("measures", "singletons")}
     SummaryOptions.checked(**means, rel=judging["rel"])
-    judged = trec.open_qrels(qrels, columns=judging.pop("qrels_columns"))
+    judged = trec.open_qrels(qrels, columns=judging.pop("qrels_columns"), alternatives=True)
     reports = {}
     for name, path in named.items():
         task = from_run(path, judged, **judging)

@@ -131,6 +131,7 @@ def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
 @click.argument("file", type=PATH)
 @with_options(
     shared.SOURCES,
+    shared.RELEVANT,
     [shared.THREADS_OPTION, shared.DEVICE_OPTION, shared.JSON],
 )
 def verify(receipt: Path, file: Path, **options: Any) -> int:

@@ -26,7 +26,17 @@ from deadheat.inputs.conversion import card_of
 from deadheat.inputs.files import Orders, paths_given
 from deadheat.inputs.label_sets import LabelSets, numbered
 from deadheat.inputs.pair_rules import Rule, open_rules
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples, open_pair, open_rows
+from deadheat.inputs.relevance import Pairs
+from deadheat.inputs.samples import (
+    EmbeddingsLike,
+    LabelsLike,
+    Pair,
+    Samples,
+    Unlabelled,
+    open_pair,
+    open_rows,
+    open_unlabelled,
+)
 from deadheat.inputs.source import state_of_mask
 from deadheat.support import checks
 from deadheat.support.caching import cached_property
@@ -76,13 +86,21 @@ class Task(Evaluable):
         another name of one of them, such as "fp16" or "half"): items tie if their similarities or distances are equal
         once rounded to this type; `deadheat.Rounded` says which of the two. A `deadheat.Tolerance`, for bounds alone:
         items tie within it.
+    relevant : (n_query, n_gallery) matrix, lists of rows, `deadheat.within`, or path, optional
+        The relevant gallery rows of each query, in place of labels: a matrix of bool or gains, dense or SciPy's sparse;
+        or for each query its rows, counted from 0, or a dictionary from rows to gains, in a list, in an array of
+        integers padded with -1, or in a dictionary by query. `deadheat.within` gives a radius or a time window. A
+        file has a matrix, or rows on a line for each query (``.txt``). A nested list of the shape of the matrix is one.
     junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
         Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
-    exclude : (n_query,) integers, or a pair of ids, optional
+    exclude : (n_query,) integers, a pair of ids, (n_query, 2) ranges, or `deadheat.within`, optional
         With a gallery that the queries are in: the row of it that each query is, counted from 0, and -1 for none; or
         ids of the queries and of the gallery, ``(query_ids, gallery_ids)``, where equal ids are one item. A query is
         not ranked against itself. Without it, queries with an equal row under their label are looked for, and a
-        `deadheat.errors.QueryInGalleryWarning` says how many there are.
+        `deadheat.errors.QueryInGalleryWarning` says how many there are. By a rule, also without a gallery, a query
+        leaves out more, such as the frames around it: an array of the first row and that after the last, clipped to
+        the gallery, ``within(10, times)``, or a sparse mask. The mask is not made as a whole, but with labels and a
+        checkpoint, a device or an executor.
     threads : int, optional
         Worker threads of every question. By default as many as this process may use, and one in each worker of an
         executor.
@@ -147,7 +165,13 @@ class Task(Evaluable):
         if settings.get("device") is None and settings.get("executor") is None:
             settings["device"] = card_of(embeddings)
         options = CountingOptions.checked(**settings)  # before files are opened
-        pair = open_pair(embeddings, labels, gallery, gallery_labels)
+        if options.relevant is None:
+            pair = open_pair(embeddings, labels, gallery, gallery_labels)
+        else:
+            for name, given in (("labels", labels), ("gallery_labels", gallery_labels)):
+                if given is not None:
+                    raise InvalidValueError(name, "must be left out where relevant says what is relevant")
+            pair = open_unlabelled(embeddings, gallery)
         paths = [str(path) for given in (embeddings, gallery) for path in paths_given(given)]
         self._open(pair, options, settings, " and ".join(paths))
 
@@ -162,11 +186,14 @@ class Task(Evaluable):
         fitted = options.fitted(pair)
         if n_in_gallery is None:
             n_in_gallery = queries_in_gallery(pair, fitted, remedy)
-        kept = {**settings, "junk": fitted.junk, "exclude": fitted.exclude}  # which the caller cannot change
+        kept = {
+            name: getattr(fitted, name) for name in ("relevant", "junk", "exclude")
+        }  # which the caller cannot change
         vars(self).update(
-            _opened=opened, _pair=pair, _settings=kept, _states=_states_of(pair, fitted.junk) if watched else {},
+            _opened=opened, _pair=pair, _settings={**settings, **kept},
+            _states=_states_of(pair, fitted.junk) if watched else {},
             options=fitted, threads=options.threads, source=files, files=pair.files, n_in_gallery=n_in_gallery,
-            labels=None if isinstance(query.labels, LabelSets) else query.labels,
+            labels=None if isinstance(query.labels, (LabelSets, Unlabelled)) else query.labels,
             tie_rule=fitted.rule.describe(fitted.distance),
             remarks=(*pair.remarks, *codes.remarks(fitted.distance, query.embeddings, items)),
         )  # fmt: skip
@@ -192,7 +219,7 @@ class Task(Evaluable):
             Names of columns under "same", "different" or both, one or a list. A column that positives have under "same"
             is one that negatives have under "different". The columns under "same" of positives are the labels.
         **settings : arguments
-            As in `Task`, without `junk`, `exclude` and `relevance`.
+            As in `Task`, without `junk`, `exclude`, `relevance` and `relevant`.
 
         Notes
         -----
@@ -212,7 +239,7 @@ class Task(Evaluable):
         (array([1, 1, 2, 0]), array([2]))
         """
         require_known(settings, "from_metadata", ("embeddings", "metadata", "positives", "negatives"))
-        for name in settings.keys() & {"junk", "exclude", "relevance"}:
+        for name in settings.keys() & {"junk", "exclude", "relevance", "relevant"}:
             raise InvalidTypeError(name, "must be left out with metadata, whose rules say which pairs are junk")
         CountingOptions.checked(**settings)  # before files are opened
         rows = open_rows(embeddings, "embeddings")
@@ -230,6 +257,8 @@ class Task(Evaluable):
         self._require_unchanged()
         require_known(settings, "replace")
         every: TaskSettings = {**self._settings, **settings}
+        if "exclude" in settings and "junk" not in settings and isinstance(every.get("junk"), Pairs):
+            every["junk"] = None  # which was the rule of `exclude`
         known = None if {"junk", "exclude"} & settings.keys() else self.n_in_gallery
         task = Task.__new__(Task)
         task._open(self._opened, CountingOptions.checked(**every), every, self.source, known)
@@ -315,10 +344,12 @@ class Task(Evaluable):
     def __repr__(self) -> str:
         query, gallery, options = self._pair.query, self._pair.gallery, self.options
         several = isinstance(query.labels, LabelSets)
-        n_class = len(query.labels.names if several else set(query.labels.tolist()))
         against = "leave one out" if gallery is None else f"gallery {_shape(gallery.embeddings)}"
         words = ("label", "labels") if several else ("class", "classes")
-        classes = f"{n_class:,} {words[n_class != 1]}"
+        classes = "relevance by pairs"
+        if options.relevant is None:
+            n_class = len(query.labels.names if several else set(query.labels.tolist()))
+            classes = f"{n_class:,} {words[n_class != 1]}"
         parts = [_shape(query.embeddings), classes, against, options.distance.replace("_", " ")]
         return f"Task({f'{self.source}: ' if self.source else ''}{', '.join([*parts, f'ties {self.tie_rule}'])})"
 
@@ -360,6 +391,15 @@ def _shape(source: Any) -> str:
 def _settled(pair: Pair, options: CountingOptions) -> Pair:
     """Return a pair whose labels fit the relevance: one a row, or several that are compared label by label."""
     query, gallery = pair.query, pair.gallery
+    if options.relevant is not None:
+        for name in ("checkpoint", "executor", "relevance"):
+            if getattr(options, name) is not None:
+                raise InvalidValueError(name, "must be left out where relevance is given pair by pair")
+        query = query._replace(labels=Unlabelled(len(query.labels)))
+        gallery = gallery and gallery._replace(labels=Unlabelled(len(gallery.labels)))
+        return pair._replace(query=query, gallery=gallery)
+    if isinstance(query.labels, Unlabelled):
+        raise InvalidValueError("relevant", "must be given where there are no labels")
     if not isinstance(query.labels, LabelSets):
         if options.relevance is not None:
             actual = f"is {options.relevance!r}, and labels have one"
@@ -381,13 +421,19 @@ def made_of_rows(task: Evaluable, what: str, argument: str = "task") -> InvalidT
     return InvalidTypeError(argument, rule)
 
 
-def rows_of(task: Any, what: str, argument: str = "task", *, several: bool = False) -> Task:
-    """Return a task that was made of embeddings, which `what` is asked of; `several` allows several labels a row."""
+def rows_of(task: Any, what: str, argument: str = "task", *, several: bool = False, pairs: bool = False) -> Task:
+    """Return a task that was made of embeddings, which `what` is asked of.
+
+    `several` allows several labels a row, and `pairs` relevance that is given pair by pair.
+    """
     if not isinstance(task, Evaluable):
         rule = f"must be a task, dh.Task(embeddings, labels), for {what}, but is of type {type(task).__name__}"
         raise InvalidTypeError(argument, rule)
     if not isinstance(task, Task):
         raise made_of_rows(task, what, argument)
+    if task.options.relevant is not None and not pairs:
+        rule = f"must be given for {what}, but relevance is given pair by pair"
+        raise InvalidTypeError("labels" if argument == "task" else f"labels of {argument}", rule)
     if task.has_several_labels and not several:
         rule = f'must be one a row for {what}, or relevance must be "same", but rows have several'
         raise InvalidTypeError("labels" if argument == "task" else f"labels of {argument}", rule)

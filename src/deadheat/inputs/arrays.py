@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import compressed_rows, plain
-from deadheat.inputs.pair_rules import PairRules
+from deadheat.inputs.pair_rules import RuledMask
 from deadheat.support import checks
 from deadheat.support.arguments import VALUES, names_argument
 
@@ -76,7 +76,7 @@ def junk_mask(values: Any, n_query: int, n_gallery: int) -> Any:
     if values is None:
         return None
     ragged = "must be a mask, but its rows differ in length or kind"
-    mask = values if isinstance(values, PairRules) else plain(values, "junk", ragged=ragged)
+    mask = values if isinstance(values, RuledMask) else plain(values, "junk", ragged=ragged)
     if mask.shape not in ((n_gallery,), (n_query, n_gallery)):
         rule = f"must have shape ({n_gallery},) or ({n_query}, {n_gallery})"
         raise InvalidValueError("junk", f"{rule}, but has shape {mask.shape}")
@@ -125,11 +125,11 @@ use junk
         raise InvalidValueError(name, rule + ("; to leave an item out, use junk" if column else ""))
 
 
-def relevance(values: Any, shape: tuple[int, ...]) -> Any:
+def relevance(values: Any, shape: tuple[int, ...], matched: str = "scores") -> Any:
     """Check a relevance matrix: bool, or gains of 0 and more, as NumPy array or as SciPy sparse rows (CSR)."""
     matrix = entries = values if hasattr(values, "tocsr") else plain(values, "relevant")
     if matrix.shape != shape:
-        raise InvalidValueError("relevant", f"must have the shape of scores, {shape}, but has shape {matrix.shape}")
+        raise InvalidValueError("relevant", f"must have the shape of {matched}, {shape}, but has shape {matrix.shape}")
     if matrix.dtype.kind not in "biuf" or matrix.dtype.itemsize > 8:
         raise InvalidTypeError("relevant", f"must be bool, or gains of at most 64 bits, but has dtype {matrix.dtype}")
     if hasattr(values, "tocsr"):

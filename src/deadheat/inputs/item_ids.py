@@ -119,7 +119,7 @@ def id_rows(ids: Any) -> IdRows:
         return IdRows(_ids(array.ravel()), np.full(len(array), array.shape[1]))
     if not hasattr(ids, "__len__") or isinstance(ids, (str, bytes, Mapping)):
         raise InvalidTypeError(VALUES, f"{_ID_RULE}, but is {type(ids).__name__}")
-    rows = checks.listed(ids, VALUES, _ID_RULE.removeprefix("must be "))
+    rows = [[] if row is None else row for row in checks.listed(ids, VALUES, _ID_RULE.removeprefix("must be "))]
     parts = [(_id_row(row, f"{VALUES}[{i}]"), f"row {i}") for i, row in enumerate(rows)]
     values = joined(parts) if parts else np.empty(0, dtype=np.int64)
     return IdRows(values, np.array([len(part) for part, _ in parts], dtype=np.int64))
@@ -168,6 +168,7 @@ def _flat_matrix(scores: Any, ids: IdRows) -> Array:
 
 def _flat_rows(scores: Any, ids: IdRows) -> Array:
     listed = checks.listed(scores, VALUES, "a row of numbers for each query")
+    listed = [[] if row is None else row for row in listed]
     rows = [
         np.ravel(row).tolist()
         if hasattr(row, "__array__")

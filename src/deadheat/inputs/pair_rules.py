@@ -24,16 +24,30 @@ Rule = Mapping[str, str | Sequence[str]]
 Numbers = tuple[Int64, list[Int64]]  # of rows: equal in every pair of a rule, and unequal
 
 
-class PairRules:
-    """The mask of junk between n rows, (n, n): True for pairs that are neither positive nor negative.
-
-    It is written for the rows and columns that are asked for, as by `np.ix_`; `np.asarray` writes all of it.
-    """
+class RuledMask:
+    """A mask of junk by a rule, (n_query, n_gallery): `np.asarray` writes all of it, ``mask[np.ix_(...)]`` a part."""
 
     ndim, dtype = 2, np.dtype(np.bool_)
+    shape: tuple[int, int]
+
+    def __getitem__(self, places: Any) -> Bool:
+        """Return the mask for the rows and columns that are asked for, as by `np.ix_`."""
+        raise NotImplementedError
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Bool:
+        return self[np.ix_(*map(np.arange, self.shape))]
+
+    def parts(self, most: int) -> list[tuple[Int64, Int64]]:
+        """Return all rows in parts of at most `most`, each with every column that is not junk to all of the part."""
+        queries, items = map(np.arange, self.shape)
+        return [(queries[some], items) for some in slices(len(queries), most)]
+
+
+class PairRules(RuledMask):
+    """The mask of junk between n rows, (n, n): True for pairs that are neither positive nor negative."""
 
     def __init__(self, positives: Numbers, negatives: Numbers) -> None:
-        self._rules, self.shape = (positives, negatives), (len(positives[0]),) * 2
+        self._rules, self.shape = (positives, negatives), (len(positives[0]), len(positives[0]))
 
     def __getitem__(self, places: Any) -> Bool:
         rows, columns = places
@@ -44,11 +58,7 @@ class PairRules:
                 broken[-1] |= number[rows] == number[columns]
         return np.asarray(broken[0] & broken[1])
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Bool:
-        return self[np.ix_(*map(np.arange, self.shape))]
-
     def parts(self, most: int) -> list[tuple[Int64, Int64]]:
-        """Return all rows in parts of at most `most`, each with every column that is not junk to all of the part."""
         (shared, _), (key, _) = self._rules
         order, parts, begin = np.lexsort((shared, key)), [], 0
         for end in [*(np.flatnonzero(np.diff(key[order])) + 1).tolist(), len(key)]:

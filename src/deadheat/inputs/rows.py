@@ -52,6 +52,10 @@ _AS_THEY_ARE = ""  # the name of numbers that are neither ranks nor distances
 NO_DOCUMENT = object()  # the document of a query that has none
 
 
+class Alternatives(tuple[Any, ...]):
+    """The documents of one judgement, any of which is relevant, in the place of one."""
+
+
 def is_run(source: Any) -> bool:
     """Return whether something in memory is a run or qrels: by its form, or by the names of its columns or fields."""
     if isinstance(source, Mapping):
@@ -92,7 +96,13 @@ def _rows_in(source: Table, columns: RowColumns) -> Iterator[Row]:
 def _rows_of_mapping(source: Mapping[Any, Any], columns: RowColumns) -> Iterator[Row]:
     """Yield the rows of documents and numbers by query, or of lists of hits."""
     for query, row in source.items():
-        hits = _hits_in(row)
+        if columns.kind == "qrels" and isinstance(row, (set, frozenset)):
+            hits: Any = list(row)
+        else:
+            hits = [] if row is None else _hits_in(row)
+        if columns.kind == "qrels" and any(map(_is_judgement, hits or ())):
+            yield from ((0, query, each, 1) for each in map(_judgement, hits))
+            continue
         if hits is None or hasattr(row, "column_names"):
             hint = f": give it alone, [{query!r:.50}]" if hasattr(row, "column_names") else ""
             got = f"has {type(row).__name__} for {query!r:.50}{hint}"
@@ -162,6 +172,16 @@ def _hits_in(response: Any) -> Any:
             return None
         response = (known or list(nested.values()))[0]
     return response
+
+
+def _is_judgement(entry: Any) -> bool:
+    """Return whether an entry of a judgement list is several alternatives."""
+    is_list = isinstance(entry, list) and not _is_pair(entry)
+    return (is_list or isinstance(entry, (set, frozenset))) and all(isinstance(each, (str, int)) for each in entry)
+
+
+def _judgement(entry: Any) -> Any:
+    return Alternatives(entry) if _is_judgement(entry) else entry
 
 
 def _rows_of_hits(line: int, query: Any, hits: Any, columns: RowColumns) -> Iterator[Row]:
@@ -255,6 +275,7 @@ def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
     kind = "a list of ids for each query"
     is_ranked, columns = argument == "ranked_ids", RowColumns(argument)
     for query, row in lists.items() if isinstance(lists, Mapping) else enumerate(checks.listed(lists, argument, kind)):
+        row = [] if row is None else row
         if is_ranked and isinstance(row, (Mapping, set, frozenset)):
             raise InvalidTypeError(argument, f"must be {kind}, best first, but a {type(row).__name__} has no order")
         entries = list(row.items()) if isinstance(row, Mapping) else checks.listed(row, argument, kind)
@@ -266,7 +287,7 @@ def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
             groups = (entry if _is_group(entry) else [entry] for entry in entries)
             entries = [(item, -rank) for rank, group in enumerate(groups, 1) for item in group]
         elif not isinstance(row, Mapping):
-            entries = [(item, 1) for item in entries]
+            entries = [(_judgement(item), 1) for item in entries]
         there = [(0, query, *each) for each in entries if not isinstance(each[0], (int, np.integer)) or each[0] != -1]
         yield from there or [(0, query, NO_DOCUMENT, None)]
 

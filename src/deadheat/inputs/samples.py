@@ -60,7 +60,17 @@ class Samples(NamedTuple, Generic[Embeddings]):
     """Embeddings (n, dim) and the labels of their n rows."""
 
     embeddings: Embeddings
-    labels: Any  # an array (n,), or `LabelSets`
+    labels: Any  # an array (n,), `LabelSets` or `Unlabelled`
+
+
+class Unlabelled:
+    """The labels of rows without labels, whose relevance is given pair by pair: their number alone."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
 
 
 class Pair(NamedTuple):
@@ -142,6 +152,15 @@ def open_pair(
     else:
         return pair
     return pair._replace(query=query._replace(labels=of_both[0]), gallery=items._replace(labels=of_both[1]))
+
+
+def open_unlabelled(embeddings: EmbeddingsLike, gallery: EmbeddingsLike | None, layout: FileLayout = USUAL) -> Pair:
+    """Open queries and gallery without labels."""
+    given = {"embeddings": embeddings} | ({} if gallery is None else {"gallery": gallery})
+    with features.remarks() as said:
+        sources = [open_rows(rows, name, layout) for name, rows in given.items()]
+    query, *items = (Samples(source, Unlabelled(len(source))) for source in sources)
+    return Pair(query, items[0] if items else None, orders(given), tuple(dict.fromkeys(said)))
 
 
 @plain_floats

@@ -18,6 +18,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -104,7 +105,7 @@ class LineForm:
             raise FileError(path, f" must be a run, but {got}: {rule}")
         return {(_RUN, 3): _RANKS, (_QRELS, 2): _PAIRS}.get((self, len(first)), self)
 
-    def add(self, block: bytes, table: Checked, repeats: bool = False) -> bool:
+    def add(self, block: bytes, table: Checked, best: Callable[[Any, Any], Any] | None = None) -> bool:
         """Add whole lines to a table; return False, with the table unusable, if a line needs the slow reader."""
         if self.item != 2:
             block = _FIRST_TWO.sub(rb"\1 0 \2" if self is _RANKS else rb"\1 0 \2 1", block)  # as TREC has it
@@ -123,8 +124,8 @@ class LineForm:
             row = table.setdefault(_text(block[slice(*places[first, :2])]), {})
             size = len(row) + last - first
             pairs = zip(items[first:last], values[first:last], strict=True)
-            row.update(((item, max(row.get(item, each), each)) for item, each in pairs) if repeats else pairs)
-            if len(row) != size and not repeats:
+            row.update(((item, best(row.get(item, each), each)) for item, each in pairs) if best else pairs)
+            if len(row) != size and not best:
                 return False
         return True
 
@@ -161,6 +162,7 @@ class Opened(dict[str, dict[str, Any]]):
 
     remarks: tuple[str, ...] = ()
     kinds: frozenset[tuple[str, type]] = frozenset()
+    alternatives: dict[str, list[tuple[str, ...]]] | None = None  # by query: documents of one judgement
 
 
 class Chunks(NamedTuple):
@@ -168,15 +170,17 @@ class Chunks(NamedTuple):
 
     repeats: Repeats | None = None
     documents: Mapping[str, str] | None = None  # the document of each chunk
+    ascending: bool = False  # whether the lowest score is the best
 
     @classmethod
-    def checked(cls, repeats: Any, documents: Any = None) -> Chunks:
+    def checked(cls, repeats: Any, documents: Any = None, order: str = "descending") -> Chunks:
         checks.choice("max" if repeats is None else repeats, get_args(Repeats), "repeats")
+        ascending = checks.choice(order, ("descending", "ascending"), "order") == "ascending"
         if documents is None:
-            return cls(repeats)
+            return cls(repeats, None, ascending)
         if isinstance(documents, (str, os.PathLike)):
             checks.path(documents, "documents")
-            return cls(repeats, rows.pairs_in(documents))
+            return cls(repeats, rows.pairs_in(documents), ascending)
         if not isinstance(documents, Mapping):
             rule = "must be a dictionary from chunks to documents, or the path of one"
             raise InvalidTypeError("documents", f"{rule}, but is {checks.shown(documents)}")
@@ -184,7 +188,12 @@ class Chunks(NamedTuple):
         if len(result := dict(pairs)) < len(pairs):
             twice = next(chunk for chunk, document in pairs if result[chunk] != document)
             raise InvalidValueError("documents", f"must have one document for each chunk, but has two for {twice!r}")
-        return cls(repeats, result)
+        return cls(repeats, result, ascending)
+
+    @property
+    def best(self) -> Callable[[Any, Any], Any] | None:
+        """The better one of two scores of a document; None where a document has one."""
+        return None if self.repeats is None else min if self.ascending else max
 
     def document(self, item: str) -> str:
         """Return the document of a chunk, or the item itself."""
@@ -200,27 +209,39 @@ PLAIN = Chunks()
 
 def open_run(
     source: Path | Table, *, may_be_empty: bool = False, repeats: Repeats | None = None,
-    documents: Documents | None = None, columns: ColumnMap | None = None,
+    documents: Documents | None = None, columns: ColumnMap | None = None, order: str = "descending",
 ) -> Checked:  # fmt: skip
     """Read a run from a file or a table: Python numbers by query and document; an invalid run raises.
 
-    With `repeats` a document has the highest of its scores. `documents` has the document of each chunk, and `columns`
-    the names or places of columns.
+    With `repeats` a document has the best of its scores. `documents` has the document of each chunk, and `columns`
+    the names or places of columns. Scores of which the lowest is the best come with the sign changed.
     """
-    return _open(source, _RUN, may_be_empty, Chunks.checked(repeats, documents), columns)
+    if order != "descending" and isinstance(columns, Mapping) and "order" in columns:
+        raise InvalidValueError("order", "must be left out where columns has it, but is given twice")
+    return _open(source, _RUN, may_be_empty, Chunks.checked(repeats, documents, order), columns)
 
 
 def open_qrels(
-    source: Path | Table, *, may_be_empty: bool = False, columns: ColumnMap | None = None, title: str = "qrels_columns"
-) -> Checked:
-    """Read qrels from a file or a table: gains by query and document, whole ones as integers; invalid qrels raise."""
-    return _open(source, _QRELS, may_be_empty, columns=columns, title=title)
+    source: Path | Table, *, may_be_empty: bool = False, columns: ColumnMap | None = None, title: str = "qrels_columns",
+    alternatives: bool = False,
+) -> Checked:  # fmt: skip
+    """Read qrels from a file or a table: gains by query and document, whole ones as integers; invalid qrels raise.
+
+    With `alternatives`, a judgement may be of several documents: see `Opened.alternatives`.
+    """
+    table = _open(source, _QRELS, may_be_empty, columns=columns, title=title)
+    if not alternatives and isinstance(table, Opened) and table.alternatives:
+        rule = "must list documents, not alternatives of one judgement, which from_run and from_lists take"
+        raise InvalidTypeError("qrels", f"{rule}, but query {checks.shown(next(iter(table.alternatives)))} has some")
+    return table
 
 
-def open_lists(ranked: Any, relevant: Any, *, repeats: Repeats | None = None) -> tuple[Checked, Checked]:
+def open_lists(
+    ranked: Any, relevant: Any, *, repeats: Repeats | None = None, documents: Documents | None = None
+) -> tuple[Checked, Checked]:
     """Open lists of ids as a run, whose scores are ranks with the sign changed, and its qrels."""
     result = (
-        _collected(partial(rows.rows_of_lists, ranked, "ranked_ids"), _RANKED, Chunks.checked(repeats)),
+        _collected(partial(rows.rows_of_lists, ranked, "ranked_ids"), _RANKED, Chunks.checked(repeats, documents)),
         _collected(partial(rows.rows_of_lists, relevant, "relevant_ids"), _RELEVANT),
     )
     named = isinstance(ranked, Mapping), isinstance(relevant, Mapping)
@@ -271,6 +292,11 @@ def _open(
     else:
         table = _collected(partial(rows.rows_of, source, named), form, chunks, unit="row")
     table.remarks += tuple(remark for remark in named.remarks() if remark not in table.remarks)
+    if chunks.ascending:
+        if named.ranking - {"score"}:
+            raise InvalidValueError("order", "must be left out where the run has no scores: ranks are best first")
+        table = copy(table)
+        table.update({query: {item: -score for item, score in row.items()} for query, row in table.items()})
     if not table and not may_be_empty:
         rule = "must hold at least one query, but is empty"
         if isinstance(source, (str, os.PathLike)):
@@ -291,12 +317,15 @@ def _collected(
             row = table.setdefault(query, {})
             if of_item is rows.NO_DOCUMENT:
                 continue
+            if isinstance(of_item, rows.Alternatives):
+                _add_alternatives(table, query, [_id(each, "document", kinds) for each in of_item], form)
+                continue
             item, number = chunks.document(_id(of_item, "document", kinds)), form.check(value)
             if item not in row:
                 row[item] = number
-            elif chunks.repeats is not None:
-                row[item] = max(row[item], number)
-            elif row[item] == number:
+            elif chunks.best is not None:
+                row[item] = chunks.best(row[item], number)
+            elif row[item] == number and not any(item in each for each in (table.alternatives or {}).get(query, ())):
                 n_again += 1
             else:
                 numbers = row[item], number
@@ -313,6 +342,19 @@ def _collected(
         table.remarks = (f"{said[0]} of the {form.argument} {said[1]} what another line says, and {said[2]} once.",)
     table.kinds = frozenset(kinds if path is None else ())
     return table
+
+
+def _add_alternatives(table: Opened, query: str, items: list[str], form: LineForm) -> None:
+    """Add a judgement of several documents, each of which may be in no other of its query."""
+    twice = next((item for item in items if item in table[query]), None)
+    if not items or twice is not None:
+        got = "has one without any" if twice is None else f"has {twice!r} in two"
+        rule = "must have judgements that list alternatives, and no document in two of a query"
+        raise InvalidValueError(form.argument, f"{rule}, but query {query!r} {got}")
+    table[query] |= dict.fromkeys(items, 1)
+    if len(items) > 1:
+        table.alternatives = table.alternatives or {}
+        table.alternatives.setdefault(query, []).append(tuple(items))
 
 
 def _id(value: Any, role: str, kinds: set[tuple[str, type]] | None = None) -> str:
@@ -365,9 +407,11 @@ def _read(path: Path, form: LineForm, chunks: Chunks = PLAIN) -> Opened:
     with unzipped(path) as file:
         for block in _blocks(file):
             form = form if table else form.fitting(block, path)
-            if chunks.documents is not None or not form.add(block, table, chunks.repeats is not None):
+            if chunks.documents is not None or not form.add(block, table, chunks.best):
                 table = _read_one_by_one(path, form, chunks)
                 break
+    if form is _RANKS and chunks.ascending:
+        raise InvalidValueError("order", "must be left out where the run has ranks, which are best first")
     for query, row in table.items() if form is _RANKS else ():
         whole = chunks.repeats is None  # of chunks, ranks have gaps
         if max(row.values()) != -1 or (whole and sorted(row.values()) != list(range(-len(row), 0))):
@@ -390,7 +434,7 @@ def _read_plain_lines(path: Path, form: LineForm, chunks: Chunks, columns: RowCo
             lines, n_line = pattern[0].subn(as_trec, block)
             if n_line != block.count(b"\n") + (not block.endswith(b"\n")) or not _is_text(block, pattern[1]):
                 return None
-            if not form.add(lines, table, chunks.repeats is not None):
+            if not form.add(lines, table, chunks.best):
                 return None
     return table
 

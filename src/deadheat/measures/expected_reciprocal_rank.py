@@ -15,16 +15,17 @@ means of U_t, and of products of two, are built up item by item, without a diffe
 from __future__ import annotations
 
 import math
-import operator
 from typing import NamedTuple
 
 import numpy as np
 
+import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.completions import Deciding, at_ends
 from deadheat.measures.discounted_gain import exponential
 from deadheat.measures.family import Fill, Measure, NoRankSum
-from deadheat.support.arrays import Float64, Int64
+from deadheat.measures.groups import kernel_arrays
+from deadheat.support.arrays import Float64, Int64, pieces
 
 _HIGHEST = 4
 _MOST_SLOTS = 1000  # of a mixed group, whose variance takes time with the square of it
@@ -36,18 +37,14 @@ class ExpectedReciprocalRank(NoRankSum):
     graded = True
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
-        chances = _chances(profile)
+        by_grade, chances = profile.counts_by_grade[0], _chances(profile)
+        groups, slots = kernel_arrays(profile), np.minimum(profile.tied, measure.limit)
+        steps = np.bincount(profile.query_of_group, slots * profile.tied_relevant, profile.n_query).astype(np.int64)
 
         def fill(first: int, last: int) -> None:
-            for query in range(first, last):
-                groups = _groups(profile, query, measure.limit, chances[query])
-                values = [(group.worst(), group.mean(), group.best()) for group in groups] or [(0.0, 0.0, 0.0)]
-                passed = [group.passed for group in groups]
-                lower, mean, upper = (
-                    math.fsum(map(operator.mul, passed, of_groups)) for of_groups in zip(*values, strict=True)
-                )
-                known = profile.n_relevant[query] > 0
-                out[:, query] = (lower, min(max(mean, lower), upper), upper) if known else math.nan
+            for some in pieces(steps[first:last]):  # so that a call is short
+                queries = first + some.start, first + some.stop
+                _core.expected_reciprocal_ranks(queries, groups, measure.limit, by_grade, chances, out)
 
         return fill
 
@@ -97,28 +94,6 @@ class _GainGroup(NamedTuple):
     @property
     def mixed(self) -> bool:
         return len(self.chances) < self.tied or self.chances[0] < self.chances[-1]
-
-    def worst(self) -> float:
-        return self._in_order(self.chances, self.tied - len(self.chances))
-
-    def best(self) -> float:
-        return self._in_order(self.chances[::-1], 0)
-
-    def _in_order(self, chances: list[float], others: int) -> float:
-        terms, passed = [], 1.0
-        ranks = range(self.closer + others + 1, self.closer + self.slots + 1)
-        for rank, chance in zip(ranks, chances, strict=False):
-            terms.append(chance * passed / rank)
-            passed *= 1.0 - chance
-        return math.fsum(terms)
-
-    def mean(self) -> float:
-        if not self.mixed:
-            return self.best()
-        t, means = np.arange(self.slots + 1), np.zeros(self.slots + 1)
-        for n, chance in enumerate(self.chances, 1 + self.tied - len(self.chances)):
-            means = _with_one_more(means, t, n, chance)
-        return math.fsum(means[1:] * self._weights())
 
     def variance(self) -> float:
         if self.slots > _MOST_SLOTS:

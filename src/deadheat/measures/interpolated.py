@@ -4,7 +4,8 @@ Tie groups come in. Take one with k items closer, n of them relevant, and l tied
 in its worst order, precision grows from each relevant item to the next, so both bounds are the precision at the last
 one: (n + m)/(k + m) and (n + m)/(k + l). The expectation of the maximum follows from its distribution: the chance that
 no precision exceeds t is a product over groups, and within a group it is added up slot by slot, for every t that an
-order can give. It is accurate to about 12 digits, and NaN where that would take too long (`_MOST_STEPS`).
+order can give. It is accurate to about 12 digits, and NaN where that would take too long (`_MOST_STEPS`); for most of
+these queries `_too_large` says so at once.
 
 IPrec@r starts at the first relevant item with which recall r is reached, the ⌈r R⌉-th, as trec_eval up to 9 counts in
 most cases; trec_eval 10 starts at the r R-th, rounded to the nearest, and so do iprec_at_recall and 11pt_avg.
@@ -22,16 +23,19 @@ from functools import lru_cache
 import numpy as np
 
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import LongRunWarning
 from deadheat.measures.completions import Deciding, Placement, scanned
 from deadheat.measures.family import Fill, Measure, NoRankSum
 from deadheat.measures.groups import TwoSteps, filled
 from deadheat.support.arrays import Float64, Int64, slices
 from deadheat.support.lazy import fractions
+from deadheat.support.progress import LONG, warn
 
 RECALLS = tuple(i / 10 for i in range(11))  # of the mean over 11
 
 _AT_ONCE = 2**21  # entries of a table of completions
 _MOST_STEPS = 2**24  # slots × states × values of a query: about a tenth of a second
+_STEPS_A_SECOND = 2e8
 
 Group = tuple[int, int, int, int]
 Groups = tuple[Group, ...]
@@ -66,12 +70,17 @@ class Interpolated(TwoSteps, NoRankSum):
 
     def tied(self, profile: TieProfile, measure: Measure, query: Int64, deviation: bool, threads: int) -> Float64:
         """Return the mean, or the deviation for one recall; NaN for that of several, which are dependent."""
-        firsts = [np.maximum(first[query], 1).tolist() for first in self._firsts(profile, measure)]
+        firsts, values = [np.maximum(first, 1) for first in self._firsts(profile, measure)], np.full(len(query), np.nan)
         if deviation and len(firsts) > 1:
-            return np.full(len(query), np.nan)
+            return values
+        too_large, n_step = np.array([_too_large(profile, first) for first in firsts]).transpose(1, 0, 2)
+        known = np.flatnonzero(~too_large.any(axis=0)[query])
+        if (seconds := n_step[:, query[known]].sum() / _STEPS_A_SECOND) > LONG:
+            what = f"the expectation of {measure.name}, a maximum over tie groups of {len(known)} queries,"
+            warn(f"{what} may take {seconds / 60:.0f} min", LongRunWarning)
         rows = np.column_stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant])
-        values = np.empty(len(query))
-        for i, (number, *starts) in enumerate(zip(query.tolist(), *firsts, strict=True)):
+        starts_of = np.column_stack([known, query[known], *(first[query[known]] for first in firsts)])
+        for i, number, *starts in starts_of.tolist():
             groups = list(map(tuple, rows[profile.offsets[number] : profile.offsets[number + 1]].tolist()))
             parts = [(tuple(group for group in groups if group[1] + group[3] >= first), first) for first in starts]
             of_starts = [np.array(moments(*part)) for part in parts]
@@ -110,6 +119,22 @@ def _best(profile: TieProfile, first: Int64, worst: bool) -> Float64:
     best = np.zeros(profile.n_query)
     np.maximum.at(best, query, np.where(hits >= first[query], hits / ranks, 0.0))
     return best
+
+
+def _too_large(profile: TieProfile, first: Int64) -> Float64:
+    """Return whether the expectation from relevant items `first` on is NaN for its size, and its steps if not: (2, n).
+
+    A lower bound on the values of a query decides: the precisions of the last relevant item of one mixed group.
+    """
+    query, k, tied, m = profile.query_of_group, profile.closer, profile.tied, profile.tied_relevant
+    hits, worst = profile.closer_relevant + m, _best(profile, first, worst=True)[query]
+    mixed = np.flatnonzero((hits >= first[query]) & (hits / (k + m) > worst))
+    query, k, tied, m, hits = (each[mixed] for each in (query, k, tied, m, hits))
+    n_step = np.maximum(np.bincount(query, tied * (m + 1.0), profile.n_query), 1)
+    most, values = np.floor(_MOST_STEPS / n_step), np.zeros(profile.n_query)
+    np.maximum.at(values, query, np.minimum(tied - m + 1, np.floor(hits / worst[mixed]) - k - m - 1))
+    n_value = np.bincount(query, m * (tied - m + 1.0), profile.n_query)
+    return np.array([values > most, n_step * np.minimum(most, n_value)])
 
 
 def _mean(values: Sequence[Float64]) -> Float64:
@@ -156,8 +181,8 @@ def _precisions(mixed: list[Group], first: int, worst: tuple[int, int], most: in
                 if (n + hit) / rank <= worst[0] / worst[1]:
                     break
                 ratios[(n + hit) / rank] = (n + hit, rank)
-            if len(ratios) > most:
-                return None
+                if len(ratios) > most:
+                    return None
     over, under = np.array([ratios[value] for value in sorted(ratios)], dtype=np.int64).T
     return over, under
 

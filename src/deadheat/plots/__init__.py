@@ -11,6 +11,7 @@ A `measure` is any name of one; `legend=False` leaves the legend to the caller; 
 - `caterpillar`: each query from worst to best, with its bounds under ties
 - `bounds`: a report, or several: lower, expected, upper
 - `mean_intervals`: several reports with the confidence intervals of their means
+- `slices`: a report or a comparison for each value of a column
 - `differences`: A − B for each query of a comparison
 - `collision_image`: collisions, by query and rank
 - `collision_legend`: a legend of its colours, under a figure of several
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         precision_recall,
         recall_at_k,
         roc,
+        slices,
     )
     from deadheat.plots.ties import collision_image, collision_legend, order_ranges, tie_sizes
 
@@ -54,7 +56,7 @@ __all__ = [
     "bounds", "caterpillar", "cmc", "collision_image", "collision_legend", "credible_recall", "det", "differences",
     "error_reject", "format_changes", "group_values", "hash_lookup", "mean_intervals", "measure_against_bytes",
     "order_ranges", "per_class", "precision_at_k", "precision_recall", "recall_at_k", "reliability", "risk_coverage",
-    "roc", "tie_sizes",
+    "roc", "slices", "tie_sizes",
 ]  # fmt: skip
 
 _MODULES = ("confidences", "grouped", "precisions", "reports", "ties")

@@ -20,6 +20,7 @@ from deadheat.analyses.collisions import Collisions, CollisionTable
 from deadheat.analyses.comparison import BY, Comparison, compare
 from deadheat.analyses.confidence.rejecting import RejectCurve, error_reject_curve
 from deadheat.analyses.difference import Difference
+from deadheat.analyses.sliced_comparison import SlicedComparison
 from deadheat.engine.profiles.parts import in_parts
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError
@@ -27,7 +28,8 @@ from deadheat.reports.answer import Answer
 from deadheat.reports.breakdown import Breakdown, triples
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
-from deadheat.reports.statistics.intervals import Intervals
+from deadheat.reports.slices import Slices
+from deadheat.reports.statistics.intervals import Interval, Intervals
 from deadheat.reports.tables import (
     DIGITS,
     columns_of_values,
@@ -65,6 +67,7 @@ def html_report(
     about: Mapping[str, str] | None = None,
     confidence: ArrayLike | None = None,
     collisions: Collisions | CollisionTable | None = None,
+    slices: Slices | SlicedComparison | None = None,
     digits: int = DIGITS,
     **settings: Any,
 ) -> str:
@@ -89,6 +92,8 @@ def html_report(
         The model's confidence in each query, higher is surer: adds the error against the share that is rejected.
     collisions : Collisions or CollisionTable, optional
         The result of `deadheat.collisions`.
+    slices : Slices or SlicedComparison, optional
+        From ``by_slice`` of the report, or of the comparison: a table, and a drawing of the first measure.
     digits : int
         Decimals of values in per cent.
     **settings
@@ -125,6 +130,8 @@ def html_report(
         raise InvalidTypeError("collisions", f"must be what deadheat.collisions found, but is {type(collisions)}")
     if settings and other is None:
         raise InvalidTypeError(next(iter(settings)), "goes with a second report to compare with, but there is none")
+    if slices is not None and not isinstance(slices, (Slices, SlicedComparison)):
+        raise InvalidTypeError("slices", f"must come from by_slice, but is {type(slices).__name__}")
     decimals(digits)
     about = checks.mapping({} if about is None else about, "about", "a mapping of names to texts")
     comparison = None if other is None else compare(report, other, names=names, **settings)
@@ -148,6 +155,7 @@ def html_report(
         "worst": _grid("queries", "The worst queries", report.worst(WORST), digits),
         "reject": None if confidence is None else _reject(report, confidence, digits),
         "collisions": None if collisions is None else _tabular(collisions),
+        "slices": None if slices is None else _sliced(slices, digits),
         "comparison": None if comparison is None else _compared(comparison, digits),
     }
     jinja2 = require("jinja2", "plots", "an HTML report")
@@ -314,6 +322,16 @@ def _compared(comparison: Comparison, digits: int) -> dict[str, Any]:
     return {"names": comparison.names, **drawn, **_tabular(comparison, digits=digits)}
 
 
+def _sliced(slices: Slices | SlicedComparison, digits: int) -> dict[str, Any]:
+    """Return the tables of slices, and a bar for each slice and for all in the first measure, on one axis."""
+    name = next(iter(slices.whole))
+    results, intervals, _ = slices.drawn(name)
+    names = [*map(str, slices.names), "mean of slices", "all"]
+    drawn = placed(names, results, intervals, from_zero=isinstance(slices, SlicedComparison))
+    systems = slices.whole[name].names if isinstance(slices, SlicedComparison) else ()
+    return {"name": name, "names": systems, **drawn, **_tabular(slices, digits=digits)}
+
+
 def _tabular(result: Answer, **options: Any) -> dict[str, Any]:
     return {"tables": result.tables(**options), "notes": result.notes()}
 
@@ -340,7 +358,16 @@ def bar(
 
 def differences(results: Sequence[Difference]) -> dict[str, Any]:
     """Place all differences A − B, with their intervals, on one axis that contains 0: its ticks in points, and bars."""
-    intervals = [each.tested_interval for each in results]
+    drawn = placed([each.name for each in results], results, [each.tested_interval for each in results], from_zero=True)
+    for row, result in zip(drawn["bars"], results, strict=True):
+        row |= {"ahead": result.ahead, "but": _reservation(result)}
+    return drawn
+
+
+def placed(
+    names: Sequence[str], results: Sequence[Any], intervals: Sequence[Interval], *, from_zero: bool
+) -> dict[str, Any]:
+    """Place results with their intervals on one axis, in points from 0 or in per cent: its ticks, and bars."""
     ends = [(0.0,), *((each.lower, each.upper) for each in results), *intervals]
     known = [100 * end for pair in ends for end in pair if not math.isnan(end)]
     width = max(known) - min(known) or 1.0
@@ -349,15 +376,16 @@ def differences(results: Sequence[Difference]) -> dict[str, Any]:
     first, last = math.floor(min(known) / step), max(math.ceil(max(known) / step), 1)
 
     def scaled(end: float) -> float:
-        return 100 * (100 * end / step - first) / (last - first)
+        return float(100 * (100 * end / step - first) / (last - first))
 
+    sign = "+" if from_zero else ""
     ticks = [
-        (round(100 * (tick - first) / (last - first), 3), f"{tick * step:+g}" if tick else "0")
+        (round(100 * (tick - first) / (last - first), 3), f"{tick * step:{sign}g}" if tick else "0")
         for tick in range(first, last + 1)
     ]
     bars = [
-        {"name": each.name, "ahead": each.ahead, "bar": bar(each, pair, scaled), "but": _reservation(each)}
-        for each, pair in zip(results, intervals, strict=True)
+        {"name": name, "bar": bar(each, pair, scaled)}
+        for name, each, pair in zip(names, results, intervals, strict=True)
     ]
     return {"ticks": ticks, "bars": bars}
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from deadheat.analyses.comparison import compare
 from deadheat.analyses.quantization import FormatComparison
-from deadheat.analyses.rounding import FORMATS
 from deadheat.plots import arguments, layout, style
 from deadheat.plots.reports import first_measure
 from deadheat.reports.report import Report
@@ -129,7 +128,7 @@ def _signed(points: float) -> str:
 
 
 def measure_against_bytes(comparison: FormatComparison, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw the value of a measure in each format against the bytes that a vector takes.
+    """Draw the value of a measure in each format against the bytes that a vector takes, or against its dimensions.
 
     Parameters
     ----------
@@ -140,10 +139,10 @@ def measure_against_bytes(comparison: FormatComparison, measure: str | None = No
     Returns
     -------
     Axes
-        A strip for each number of bytes, the smallest on the left, in which formats of this size stand side by side. A
-        mark is the expected value (hollow with float queries), and a bar goes from lower to upper. A thin line goes
-        from the base's value plus the low end of the paired interval to the same plus the high end: the changes that
-        fewer bits can have made.
+        A strip for each number of bytes, or of dimensions if there is one format, the smallest on the left, in which
+        formats of this size stand side by side. A mark is the expected value (hollow with float queries), and a bar
+        goes from lower to upper. A thin line goes from the base's value plus the low end of the paired interval to the
+        same plus the high end: the changes that fewer bits can have made.
 
     Examples
     --------
@@ -159,29 +158,35 @@ def measure_against_bytes(comparison: FormatComparison, measure: str | None = No
     sizes = {name: comparison.bytes_per_vector(name) for name in comparison}
     strips = [[name for name in comparison if sizes[name] == size] for size in sorted(set(sizes.values()))]
     ends = np.cumsum([0, *(len(strip) + 1 for strip in strips)])
-    origin = comparison[comparison.base][measure].expected
+    origin, by_dim = comparison[comparison.base][measure].expected, comparison.by_dim
+    labelled: set[str] = set()
     for start, strip in zip(ends, strips, strict=False):
         for at, name in enumerate(strip, start + 1):
-            result, row, change = comparison[name][measure], FORMATS[name], comparison.change(name, measure)
+            result, row = comparison[name][measure], comparison.steps[name].format
+            change = comparison.change(name, measure)
             look, marker = _LOOKS[row.number, row.scale]
             colour = getattr(style, look)
             ax.vlines(at, 100 * (origin + change.low), 100 * (origin + change.high), color=colour, linewidth=1)
             if result.lower < result.upper:
                 ax.vlines(at, 100 * result.lower, 100 * result.upper, color=colour, linewidth=4, alpha=0.35)
             face = style.PAPER if row.float_query else colour
+            known = by_dim or row.name in labelled
+            labelled.add(row.name)
             ax.plot(at, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
-                    linestyle="", label=name)  # fmt: skip
+                    linestyle="", label=None if known else row.name)  # fmt: skip
     for end in ends[1:-1]:
         ax.axvline(end, color=style.PALE, linewidth=0.6, zorder=0)
-    ax.set_xticks((ends[:-1] + ends[1:]) / 2, [f"{sizes[strip[0]]:,}" for strip in strips])
+    ticks = {name: step.dim for name, step in comparison.steps.items()} if by_dim else sizes
+    ax.set_xticks((ends[:-1] + ends[1:]) / 2, [f"{ticks[strip[0]]:,}" for strip in strips])
     ax.tick_params(axis="x", length=0)
-    ax.set(xlabel="bytes per vector", ylabel=f"{measure} (%)", xlim=(0, ends[-1]))
+    ax.set(xlabel="dimensions" if by_dim else "bytes per vector" if comparison.distance else "bytes per score",
+           ylabel=f"{measure} (%)", xlim=(0, ends[-1]))  # fmt: skip
     level = 100 * comparison.comparisons[comparison.base].test.confidence_level
     lines = [Line2D([], [], color=style.GREY, label=f"{level:g} % interval of the difference to {comparison.base}")]
     if any(report.ties.mixed_groups for report in comparison.reports.values()):
         lines.insert(0, Line2D([], [], color=style.GREY, linewidth=4, alpha=0.5, label=style.TIES))
     handles = [*ax.get_legend_handles_labels()[0], *lines]
     small = strips[0][0]
-    takes = f"{small} takes {sizes[small]:,} of {sizes[comparison.base]:,} bytes"
+    takes = f"{small} {'take' if by_dim else 'takes'} {sizes[small]:,} of {sizes[comparison.base]:,} bytes"
     points = _signed(100 * comparison.change(small, measure).expected)
     return layout.finish(ax, title=f"{takes}: {measure} {points} points", handles=handles)

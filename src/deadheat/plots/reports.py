@@ -13,17 +13,20 @@ from deadheat.analyses.difference import Difference
 from deadheat.analyses.hash_lookup import HashLookup
 from deadheat.analyses.pooled import Classification
 from deadheat.analyses.precision_recall import PrecisionRecall
+from deadheat.analyses.sliced_comparison import SlicedComparison
 from deadheat.plots import arguments, layout, style
 from deadheat.plots.pages import middle, per_query_name
 from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
-from deadheat.reports.statistics.intervals import defined
+from deadheat.reports.slices import Slices
+from deadheat.reports.statistics.intervals import Interval, defined
 from deadheat.reports.tables import count, headline, value
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 
+_WITH_TIES = ", with ties"  # of an interval around both bounds
 _MANY_LEVELS = 30  # beyond which a curve has no marks
 _STEPS = 20  # cutoffs of a curve up to the size of a gallery
 _ALONE = "expected"  # the name of the line of a single result
@@ -146,23 +149,67 @@ def mean_intervals(
     reports = arguments.several(reports, Report, "reports")
     measure = first_measure(reports) if measure is None else measure
     ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.4 * len(reports))), grid="x")
-    places: Int64 = np.arange(len(reports))
     results = {name: report[measure] for name, report in reports.items()}
     intervals = [report.interval(measure, **settings) for report in reports.values()]
-    lower, expected, upper = _per_cent(results.values())
-    low, high = 100 * np.array([(interval.lower.low, interval.upper.high) for interval in intervals]).T
-    tied = lower < upper
-    what = f"{100 * intervals[0].confidence_level:g} % interval"
-    ax.hlines(places, low, high, color=style.INK, linewidth=1, label=f"{what}, with ties" if tied.any() else what)
+    level = f"{100 * intervals[0].confidence_level:g} % interval"
+    _draw_rows(ax, results.values(), [each.outer for each in intervals], level, _WITH_TIES)
+    what = next(iter(results.values())).name
+    ax.set_xlabel(f"{what} (%)")
+    return layout.finish(ax, title=leader(what, results), rows=list(reports))
+
+
+def slices(sliced: Slices | SlicedComparison, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """Draw the slices of a report or of a comparison: a row for each value of the column, for their mean and for all.
+
+    Parameters
+    ----------
+    sliced : Slices or SlicedComparison
+        From ``by_slice`` of a report or of a comparison.
+    measure : str, optional
+        By default the first.
+
+    Returns
+    -------
+    Axes
+        Rows as those of `mean_intervals`, each interval by itself; the mean of slices has none. Differences A − B have
+        a line at 0, and the interval of the value that is tested.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> report = dh.evaluate([[0], [1], [1], [0]], [0, 0, 1, 1], distance="euclidean")
+    >>> dh.plots.slices(report.by_slice(["day", "day", "night", "night"]), "MRR").get_xlabel()
+    'MRR (%)'
+    """
+    if not isinstance(sliced, SlicedComparison):
+        arguments.one(sliced, Slices, "sliced")
+    known = [*sliced.whole]
+    measure = known[0] if measure is None else checks.choice(measure, known, "measure")
+    whole, (rows, ends, level) = sliced.whole[measure], sliced.drawn(measure)
+    ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.4 * len(rows))), grid="x")
+    around = "" if isinstance(whole, Difference) else _WITH_TIES
+    _draw_rows(ax, rows, ends, f"{100 * level:g} % interval", around)
+    if isinstance(whole, Difference):
+        ax.axvline(0, color=style.GREY, linewidth=0.9)
+        ax.set_xlabel(f"{measure}, {' − '.join(map(arguments.drawable, whole.names))} (points)")
+    else:
+        ax.set_xlabel(f"{measure} (%)")
+    names = [*map(str, sliced.names), "mean of slices", "all"]
+    return layout.finish(ax, title=f"{measure} by slice", rows=names)
+
+
+def _draw_rows(ax: Axes, results: Iterable[Any], intervals: Sequence[Interval], what: str, around: str) -> None:
+    """Draw a row for each result: a box of its bounds, a mark at its expectation, and whiskers of its interval."""
+    lower, expected, upper = _per_cent(results)
+    low, high = 100 * np.array(intervals).T
+    places, tied = np.arange(len(lower)), lower < upper
+    ax.hlines(places, low, high, color=style.INK, linewidth=1, label=f"{what}{around}" if tied.any() else what)
     ax.plot([*low, *high], [*places, *places], "|", color=style.INK, markersize=7)
     if tied.any():
         width, left = (upper - lower)[tied], lower[tied]
         ax.barh(places[tied], width, left=left, height=0.36, color=style.SKY, label=style.TIES)
     name = "expected" if tied.all() else "value" if not tied.any() else "expected, or the value without ties"
     ax.plot(expected, places, "D", markersize=4.5, color=style.BLUE, label=name)
-    what = next(iter(results.values())).name
-    ax.set_xlabel(f"{what} (%)")
-    return layout.finish(ax, title=leader(what, results), rows=list(reports))
 
 
 def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
@@ -314,6 +361,7 @@ def _at_cutoffs(
     cutoffs = arguments.cutoffs(most, _EACH if measure == "Hit" else _STEPS)
     ax = style.quiet(style.axes(ax))
     for number, (name, report) in enumerate(named.items()):
+        report._compute([f"{measure}@{each}" for each in cutoffs], threads=1)  # all in one look at each group
         ends = Triple(*_per_cent(report[f"{measure}@{each}"] for each in cutoffs))
         _line(ax, number, name, cutoffs, ends._replace(expected=headline(ends)), marked=len(cutoffs) <= _MANY_LEVELS)
     ax.set(xlabel="k", ylabel=f"{measure}@k (%)")
@@ -351,7 +399,7 @@ def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *,
     --------
     >>> import deadheat as dh
     >>> profile = dh.Task([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], distance="euclidean").profile
-    >>> ax = dh.plots.precision_recall(dh.precision_recall(profile, interpolate=False))
+    >>> ax = dh.plots.precision_recall(dh.precision_recall(profile))
     >>> ax.get_xlabel(), len(ax.lines)
     ('recall (%)', 1)
     """

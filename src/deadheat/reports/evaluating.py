@@ -172,7 +172,7 @@ def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **o
     if options.singletons == "skip" and not profile.n_relevant.any():
         raise UndefinedError(
             f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "
-            "each without a ranked item of its own label"
+            "each without a ranked item that is relevant to it"
         )
     report = Report(profile, options.measures, options.singletons, options.average, **origin)
     report._compute(options.measures, threads)

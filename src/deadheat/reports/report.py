@@ -493,6 +493,8 @@ class Report(Answer, ByName[Result]):
         tied = [name for name, result in self.items() if has_ties(result)]
         wanting = [name for name in tied if self.profile.n_cut and math.isnan(self[name].expected)]
         unknown = [name for name in tied if self.profile.n_unjudged is not None and math.isnan(self[name].expected)]
+        known = {*tied} if self.profile.bounds_only else {*wanting, *unknown}
+        large = [name for name in tied if math.isnan(self[name].expected) and name not in known]
         undefined = {name: self[name].n_undefined for name in self if self[name].n_undefined}
         return [
             self.__about_singletons(),
@@ -506,6 +508,7 @@ class Report(Answer, ByName[Result]):
             *self.__about_unjudged(unknown),
             *self.__about_coverage(),
             *self.__about_cut(wanting),
+            *(f"{name} has no expected value: tie groups are too large for it." for name in large),
             *sentences(self.files),
             *self.remarks,
         ]

@@ -19,7 +19,7 @@ from deadheat.inputs.samples import QueryLabels, labels_of_queries
 from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.breakdown import plain_label
 from deadheat.reports.result import Result
-from deadheat.reports.statistics.intervals import NOTHING, about_few
+from deadheat.reports.statistics.intervals import NOTHING, Interval, about_few
 from deadheat.reports.tables import count, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Bool
@@ -77,6 +77,12 @@ class Slices(Answer):
             measure: [result.interval(**self._settings) for result in results]
             for measure, results in self.results.items()
         }
+
+    def drawn(self, measure: str) -> tuple[list[Any], list[Interval], float]:
+        """Return values and intervals of each slice, of their mean (no interval) and of all, and the level."""
+        whole, rows = self.whole[measure].interval(**self._settings), self.results[measure]
+        ends = [*(each.outer for each in self.intervals[measure]), NOTHING, whole.outer]
+        return [*rows, self.macro[measure], self.whole[measure]], ends, whole.confidence_level
 
     def panels(self) -> list[Panel]:
         """Return one table: a row for each slice, for their mean and for all queries."""

@@ -251,6 +251,9 @@ def _clock(seconds: float) -> str:
     return str(timedelta(seconds=int(seconds)))
 
 
+LONG = 60  # seconds from which on a question says before it begins how long it will take
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Issue a warning at the line that called deadheat."""
     depth, frame = 1, sys._getframe()

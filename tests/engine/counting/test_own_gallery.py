@@ -78,7 +78,12 @@ def test_many_queries_need_no_mask():
 @pytest.mark.parametrize(
     ("gallery", "exclude", "error", "message"),
     [
-        ((), np.arange(60), InvalidValueError, "^exclude must be left out without a gallery: each query is left out"),
+        (
+            (),
+            np.arange(60),
+            InvalidValueError,
+            "^exclude must be left out without a gallery, or be a rule: each query is left out",
+        ),
         ((ROWS, LABELS), np.arange(60) + 60, InvalidValueError, "but holds 60 for query 0$"),
         ((ROWS[:, :4], LABELS), None, InvalidValueError, "must have the same dim, but have 5 and 4 columns"),
         ((ROWS, [str(label) for label in LABELS]), None, TypeError, "must be of the same kind"),

@@ -36,6 +36,20 @@ def test_tango_is_the_score_test_at_the_restricted_maximum_of_the_likelihood(
     assert tango_statistic(lost, won, n, margin) == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.parametrize(("n", "margin"), [(30, 0.03), (30, 0.1), (60, 0.05), (100, 0.01), (200, 0.03)])
+def test_as_good_holds_its_level_for_hits_exactly(n: int, margin: float) -> None:
+    """By the trinomial law of lost and won queries at the edge, one-sided sparse losses included."""
+    lost, won = (each.ravel() for each in np.indices((n + 1, n + 1)))
+    lost, won = lost[lost + won <= n], won[lost + won <= n]
+    passes = [tango_statistic(*pair, n, margin, 0.5) < stats.norm.ppf(ALPHA) for pair in zip(lost, won, strict=True)]
+    same = drops(np.repeat([1.0, -1.0, 0.0], [lost[7], won[7], n - lost[7] - won[7]]))
+    assert (smaller_pvalue(same, margin) < ALPHA) == passes[7]
+    for rate in (0.0, 0.005, 0.02, 0.1, 0.2):
+        law = [rate + margin, rate, 1 - 2 * rate - margin]
+        chance = stats.multinomial.pmf(np.stack([lost, won, n - lost - won], axis=1), n, law)
+        assert chance[passes].sum() <= ALPHA
+
+
 def test_student_has_one_more_unit_of_the_worst_value() -> None:
     values = np.array([0.25, -0.125, 0.5, 0.0, 0.125])
     larger = stats.ttest_1samp([*values, -1.0], 0.1, alternative="greater").pvalue
@@ -93,6 +107,13 @@ def test_the_printed_drop_and_margin_have_their_power(draw: Callable[..., np.nda
     passed = np.mean([smaller_pvalue(drops(draw(rng, 0.0)), margin) < ALPHA for _ in range(600)])
     assert 0.75 <= power <= 0.85
     assert 0.75 <= passed <= 0.85
+
+
+def test_equal_systems_pass_at_the_printed_margin() -> None:
+    for n in (20, 100, 500, 3000):
+        for same in (drops(np.zeros(n)), Drops(np.zeros(n), np.full(n, 2.0))):
+            margin = passing_margin(same, ALPHA)
+            assert smaller_pvalue(same, margin) < ALPHA <= smaller_pvalue(same, 0.999 * margin)
 
 
 def test_what_no_sample_shows() -> None:

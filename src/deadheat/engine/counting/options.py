@@ -18,6 +18,7 @@ from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, item_ids
 from deadheat.inputs.item_ids import OwnRows
+from deadheat.inputs.relevance import Within, open_excluded, open_relevant
 from deadheat.inputs.samples import EmbeddingsLike, Pair
 from deadheat.inputs.source import Source
 from deadheat.support import checks
@@ -42,8 +43,9 @@ class TaskSettings(TypedDict, total=False):
 
     distance: DistanceName
     ties: TiesName | Ties
+    relevant: Any
     junk: ArrayLike | None
-    exclude: OwnRows | None
+    exclude: OwnRows | Within | None
     threads: int | None
     progress: bool | Progress
     checkpoint: str | os.PathLike[str] | None
@@ -86,6 +88,7 @@ class CountingOptions:
         metadata=_setting("executor", None, _unless_none(lambda given: executors.executor_given(given)))
     )
     checkpoint: str | os.PathLike[str] | None = field(metadata=_setting("checkpoint"))
+    relevant: Any = field(metadata=_setting("relevant"))  # once `fitted`, `Pairs`
     junk: Any = field(metadata=_setting("junk"))  # once `fitted`, a mask, (n_gallery,) or (n_query, n_gallery) bool
     exclude: Any = field(metadata=_setting("exclude"))  # once `fitted`, (n_query,) int64
     worker_threads: int = 1  # of each worker of the executor,
@@ -111,14 +114,27 @@ class CountingOptions:
         return cls(**values, **workers)
 
     def fitted(self, pair: Pair) -> CountingOptions:
-        """Return the same options for known rows: `junk` as a mask, `exclude` as the gallery row that each query is."""
+        """Return the same options for known rows: `junk` as a mask, `exclude` as the gallery row that each query is.
+
+        What `exclude` leaves out by a rule becomes the mask, of which a part is written at a time.
+        """
         n_query, n_gallery = len(pair.query.labels), len((pair.gallery or pair.query).labels)
-        junk = arrays.junk_mask(self.junk, n_query, n_gallery)
-        if self.exclude is None:
-            return replace(self, junk=junk)
-        if pair.gallery is None:
-            raise InvalidValueError("exclude", "must be left out without a gallery: each query is left out already")
-        return replace(self, junk=junk, exclude=item_ids.own_rows(self.exclude, n_query, n_gallery))
+        junk, separate, exclude = (
+            arrays.junk_mask(self.junk, n_query, n_gallery),
+            pair.gallery is not None,
+            self.exclude,
+        )
+        relevant = None if self.relevant is None else open_relevant(self.relevant, n_query, n_gallery, separate)
+        by_rule = None if exclude is None else open_excluded(exclude, n_query, n_gallery, separate)
+        if by_rule is not None:
+            if junk is not None:
+                raise InvalidValueError("junk", "must be left out where exclude is a rule")
+            junk, exclude = by_rule, None
+        if exclude is not None and not separate:
+            rule = "must be left out without a gallery, or be a rule: each query is left out already"
+            raise InvalidValueError("exclude", rule)
+        rows = None if exclude is None else item_ids.own_rows(exclude, n_query, n_gallery)
+        return replace(self, relevant=relevant, junk=junk, exclude=rows)
 
     def open(self, embeddings: EmbeddingsLike, gallery: EmbeddingsLike | None = None) -> Distance:
         self.rule.check(distance_registry.find(self.distance))

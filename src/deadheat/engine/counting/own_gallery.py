@@ -19,6 +19,7 @@ from deadheat.errors import QueryInGalleryWarning
 from deadheat.inputs import codes
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.label_sets import LabelSets, numbered
+from deadheat.inputs.pair_rules import RuledMask
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Source
 from deadheat.support.arguments import setting
@@ -45,7 +46,8 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
     2
     """
     query, gallery, junk = pair.query, pair.gallery, options.junk
-    if gallery is None or options.exclude is not None or query.embeddings.shape[1] != gallery.embeddings.shape[1]:
+    said = options.exclude is not None or isinstance(junk, RuledMask)
+    if gallery is None or said or query.embeddings.shape[1] != gallery.embeddings.shape[1]:
         return 0
     sources = query.embeddings, gallery.embeddings
     if distance_registry.find(options.distance).takes == "bits":  # -1 is 0
@@ -59,7 +61,9 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
     position = np.minimum(np.searchsorted(ascending, hashes[0]), len(ascending) - 1)
     if not (ascending[position] == hashes[0]).any():  # as mostly
         return 0
-    if isinstance(query.labels, LabelSets):
+    if options.relevant is not None:
+        classes = tuple(np.zeros(len(part.labels), dtype=np.int64) for part in (query, gallery))
+    elif isinstance(query.labels, LabelSets):
         classes = numbered(query.labels, gallery.labels)
     else:
         classes = input_labels.label_codes(query.labels, gallery.labels)
@@ -79,8 +83,9 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
     likely = n_query * float((np.append(again, False) | np.append(False, again)).mean())  # by chance
     if not n_hit or (n_hit < n_query and n_hit <= likely + _SURE * math.sqrt(likely)):
         return 0
+    label = " with their label" if options.relevant is None else ""
     warn(
-        f"{n_hit} of {n_query} queries are in the gallery themselves, as an equal row with their label, and find it: "
+        f"{n_hit} of {n_query} queries are in the gallery themselves, as an equal row{label}, and find it: "
         f"{remedy or _REMEDY.format(setting('exclude'))}",
         QueryInGalleryWarning,
     )

@@ -41,6 +41,12 @@ MOST_CANDIDATES = 1 << 22  # of a block; with more, as where nearly all items ti
 PAIRS = 1 << 18  # whose exact closeness is compared in one go
 
 
+def require_groups(rule: Ties) -> None:
+    """Refuse a rule for ties without groups."""
+    if rule.bounds_only:
+        raise InvalidValueError("ties", f"must have tie groups, but {rule!r} has none: its windows overlap")
+
+
 @dataclass(frozen=True)
 class Ranked:
     """The rankings of some queries: gallery items nearest first, and those of one tie group by ascending index.
@@ -77,8 +83,7 @@ class Rankings:
         gallery: EmbeddingsLike | None,
         options: CountingOptions,
     ) -> None:
-        if options.rule.bounds_only:
-            raise InvalidValueError("ties", f"must have tie groups, but {options.rule!r} has none: its windows overlap")
+        require_groups(options.rule)
         self.threads = options.threads
         self.metric = options.open(embeddings, gallery)
         self.n_query, self.n_gallery = self.metric.n_query, self.metric.n_gallery

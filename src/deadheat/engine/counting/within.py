@@ -20,11 +20,14 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.work import Work, taken
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import label_codes
+from deadheat.inputs.relevance import SomePairs
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.progress import Reporting, Workers
 
+WIDE = 512  # items a query that a rule leaves out: a listed one takes as long as many cells of a mask
 CELLS = 1 << 26  # of a mask of junk that is written by rules, at once in each thread
 
 
@@ -63,7 +66,8 @@ def profile_groups(
         itself = None if gallery.itself is None else places_of(gallery.itself[items], ranked)
         query: Any = Samples(taken(rows, items), classes[items])
         of_gallery: Any = Samples(taken(others, ranked), gallery.classes[ranked])
-        return Work(Pair(query, of_gallery), replace(alone, junk=mask, exclude=itself))
+        relevant = None if settings.relevant is None else SomePairs(settings.relevant, items)
+        return Work(Pair(query, of_gallery), replace(alone, junk=mask, exclude=itself, relevant=relevant))
 
     def profile_of(number: int) -> TieProfile:
         items = groups[number]
@@ -79,15 +83,28 @@ def profile_groups(
         return TieProfile.joined(workers.each(profile_of, range(len(groups))))
 
 
+def is_wide(settings: CountingOptions) -> bool:
+    """Return whether a rule leaves out so much, or ties are such, that a mask is better than a list; not for grades."""
+    if settings.relevant is None or settings.relevant.gains is not None:
+        return settings.relevant is None
+    return settings.rule.bounds_only or float(settings.junk.most().mean()) > WIDE
+
+
 def by_rules(work: Work, count: Callable[[Work], TieProfile]) -> TieProfile:
-    """Count leave one out with junk by rules, of which a part is written at a time."""
-    settings, rows, n = work.settings, work.pair.query.embeddings, len(work.labels)
-    most = max(1, min(CELLS // n, -(-n // (2 * settings.threads))))
+    """Count with junk by rules, of which a part is written at a time."""
+    settings, (query, others), (n_query, n_gallery) = work.settings, work.pair[:2], work.settings.junk.shape
+    most = max(1, min(CELLS // n_gallery, -(-n_query // (2 * settings.threads))))
     queries, items = zip(*settings.junk.parts(most), strict=True)
-    classes = label_codes(work.labels)[0]
-    gallery = Gallery(rows, classes, items, np.arange(n))
+    if settings.relevant is not None:
+        classes: Any = tuple(np.zeros(n, dtype=np.int64) for n in (n_query, n_gallery))  # which nobody reads
+    elif isinstance(query.labels, LabelSets):
+        classes = query.labels, (others or query).labels
+    else:
+        classes = label_codes(work.labels, work.gallery_labels)
+    itself = np.arange(n_query) if others is None else settings.exclude
+    rows, gallery = query.embeddings, Gallery((others or query).embeddings, classes[1], items, itself)
     with Reporting(settings.progress, sum(map(operator.mul, map(len, queries), map(len, items)))) as report:
-        profile = profile_groups(rows, classes, queries, gallery, settings, report, count)
+        profile = profile_groups(rows, classes[0], queries, gallery, settings, report, count)
     return profile[np.argsort(np.concatenate(queries))]
 
 

@@ -58,6 +58,14 @@ class PackedGroups(NamedTuple):
         n_group, n_relevant, n_mixed, largest = np.zeros((4, len(most_groups)), dtype=np.int64)
         return cls(starts, packed, n_group, n_relevant, n_mixed, largest, scratch.descriptor_of(packed))
 
+    @classmethod
+    def joined(cls, parts: Sequence[PackedGroups]) -> PackedGroups:
+        """Return the groups of the queries of several parts, one part after another, in memory."""
+        begins = offsets_of(np.array([part.starts[-1] for part in parts]))
+        starts = [part.starts[:-1] + begin for part, begin in zip(parts, begins[:-1], strict=True)]
+        columns = (np.concatenate(column) for column in zip(*(part[1:6] for part in parts), strict=True))
+        return cls._make([np.append(np.concatenate(starts), begins[-1]), *columns, -1])
+
     def pack(self, queries: Int64, n_group: Int64, closer: Int64, tied: Int64, tied_relevant: Int64) -> None:
         """Set the groups of some queries, given one after another."""
         _core.pack_groups(self, queries, n_group, closer, tied, tied_relevant)

@@ -140,11 +140,13 @@ def from_judged(
     if not judged.keys() & set(ids[0]):
         actual = f"but query_ids are {checks.few(ids[0])} and the qrels have {checks.few(judged)}"
         raise InvalidValueError("query_ids and qrels", f"must have a query in common, {actual}")
-    opened = _JudgedRows(query, items, *ids, judged)
+    opened = JudgedRows(query, items, *ids, judged)
     return CountedTask("judged embeddings", opened, {"unjudged": unjudged, **settings})
 
 
-class _JudgedRows(NamedTuple):
+class JudgedRows(NamedTuple):
+    """Opened embeddings of queries and documents, their ids, and the judgements."""
+
     queries: Source
     gallery: Source
     query_ids: list[str]
@@ -197,7 +199,7 @@ class _JudgedRows(NamedTuple):
         return mask
 
 
-def _coverage(rows: _JudgedRows, settings: dict[str, Any]) -> TieProfile:
+def _coverage(rows: JudgedRows, settings: dict[str, Any]) -> TieProfile:
     return rows.counts(unjudged="irrelevant", **settings).profile
 
 

@@ -29,11 +29,12 @@ from deadheat.engine.sources import unmatched
 from deadheat.engine.sources.counted import CountedTask, SourceCounts
 from deadheat.engine.sources.keyed import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import arrays, codes, conversion, item_ids, source
+from deadheat.inputs import codes, conversion, item_ids, source
 from deadheat.inputs.label_sets import LabelSets, as_sets
+from deadheat.inputs.relevance import listed_ids
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_labels, open_pair, open_rows
 from deadheat.support import checks
-from deadheat.support.arrays import Array, Float64, Int64, offsets_of
+from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.floats import plain_floats
 
 _LOWEST = np.iinfo(np.int64).max  # above every key, so that a row without any has no last score
@@ -340,7 +341,7 @@ def _by_label(
 
 
 def _as_given(returned: item_ids.IdRows, relevant: Any, gallery: _GivenGallery, itself: item_ids.IdRows) -> _Known:
-    listed, grade = _listed(relevant, len(returned.lengths))
+    listed, grade = listed_ids(relevant, len(returned.lengths))
     if gallery.ids is not None or gallery.as_rows:
         codes = gallery.rows(returned, "ids", missing=False)
         of_listed, of_own = gallery.rows(listed, "relevant"), gallery.rows(itself, "exclude")
@@ -366,28 +367,6 @@ def _as_given(returned: item_ids.IdRows, relevant: Any, gallery: _GivenGallery, 
     grades[codes == own[query]] = _JUNK
     lacking = unmatched.of_ids(returned, codes, listed, every_listed, grades > 0)
     return _Known(codes, grades, grade_values, gallery.size - (own >= 0), in_gallery, every, gains, unmatched=lacking)
-
-
-def _listed(relevant: Any, n_query: int) -> tuple[item_ids.IdRows, Array]:
-    given = checks.listed(relevant, "relevant", "a collection of ids for each query")
-    if len(given) != n_query:
-        actual = f"but got {len(given)} for {n_query} queries"
-        raise InvalidValueError("relevant", f"must have one entry per query, {actual}")
-    rows, grades = [_distinct(row) for row in given], []
-    listed = item_ids.id_rows(rows, "relevant")
-    for row, distinct in zip(given, rows, strict=True):
-        of_row = row.values() if isinstance(row, Mapping) else [1] * len(distinct)
-        grades += [max(0, arrays.gain(grade, "grades in relevant")) for grade in of_row]
-    return listed, np.array(grades)
-
-
-def _distinct(row: Any) -> list[Any]:
-    ids = (
-        row.tolist() if hasattr(row, "tolist") else checks.listed(row, "relevant", "a collection of ids for each query")
-    )
-    with suppress(TypeError):  # of ids that are lists
-        return list(dict.fromkeys(ids))
-    raise InvalidTypeError("relevant", f"must hold integers or strings, but holds {checks.shown(ids)}")
 
 
 def _own_ids(exclude: Any, n_query: int) -> item_ids.IdRows:

@@ -6,7 +6,7 @@ p - o + 1 tied and N ranked.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,10 +15,11 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources.counted import CountedTask, SourceCounts
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
-from deadheat.support.arrays import Int64
+from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.floats import plain_floats
 
 _HIGHEST = np.iinfo(np.int64).max
+_NOT_FOUND = np.iinfo(np.int64).min
 
 
 @plain_floats
@@ -28,7 +29,8 @@ def from_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: Arra
     Parameters
     ----------
     optimistic : (n_query,) integers
-        The rank of the positive, from 1 on, in front of all candidates with its score.
+        The rank of the positive, from 1 on, in front of all candidates with its score; None, in lists, where it is not
+        among them, so that it counts and is never found.
     pessimistic : (n_query,) integers
         Its rank behind all candidates with its score.
     n_candidates : int or (n_query,) integers
@@ -70,16 +72,24 @@ class _Ranks(NamedTuple):
 
 def profile_of_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: ArrayLike) -> TieProfile:
     named = {"optimistic": optimistic, "pessimistic": pessimistic, "n_candidates": n_candidates}
-    first, last, n_ranked = (integers(values, name) for name, values in named.items())
+    first, last, n_ranked = (integers(_ranks(values), name) for name, values in named.items())
     n_ranked = np.full(first.shape, n_ranked) if n_ranked.ndim == 0 else n_ranked
     if first.ndim != 1 or not first.shape == last.shape == n_ranked.shape:
         actual = f"but have shapes {first.shape}, {last.shape} and {n_ranked.shape}"
         raise InvalidValueError(" and ".join(named), f"must have one entry per query, {actual}")
-    for wrong in np.flatnonzero((first < 1) | (last < first) | (n_ranked < last))[:1]:
+    there = ~((first == _NOT_FOUND) & (last == _NOT_FOUND))
+    for wrong in np.flatnonzero(there & ((first < 1) | (last < first) | (n_ranked < last)))[:1]:
         actual = f"query {wrong} has {first[wrong]}, {last[wrong]} and {n_ranked[wrong]}"
         raise InvalidValueError(" and ".join(named), f"must be at least 1 and in this order, but {actual}")
-    zeros, ones, offsets = np.zeros_like(first), np.ones_like(first), np.arange(len(first) + 1)
-    return TieProfile(offsets, first - 1, zeros, last - first + 1, ones, n_ranked, ones, check=False)
+    n_relevant, first, last = np.ones_like(first), first[there], last[there]
+    zeros, ones = np.zeros_like(first), np.ones_like(first)
+    return TieProfile(offsets_of(there), first - 1, zeros, last - first + 1, ones, n_ranked, n_relevant, check=False)
+
+
+def _ranks(values: Any) -> Any:
+    """Return ranks with a number in the place of None."""
+    is_list = isinstance(values, (list, tuple))
+    return [_NOT_FOUND if rank is None else rank for rank in values] if is_list else values
 
 
 def integers(values: ArrayLike, name: str) -> Int64:

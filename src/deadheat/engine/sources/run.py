@@ -5,7 +5,8 @@ run, qrels ──opened──> dictionaries ──keys, grades of one query (`ru
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, NamedTuple
 
 from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import ScoreTiesName
@@ -31,6 +32,8 @@ def from_run(
     complete: bool = True,
     ties: ScoreTiesName | Ties = "exact",
     max_docs: int | None = None,
+    order: Literal["descending", "ascending"] = "descending",
+    exclude: Literal["itself"] | Mapping[str, Collection[str]] | None = None,
     repeats: Repeats | None = None,
     documents: Documents | None = None,
     columns: ColumnMap | None = None,
@@ -50,7 +53,9 @@ def from_run(
         Parquet, or names in the first line. Scores decide, highest first; a rank is read only where there is no
         score, and lists without either are rankings. Integer ids are their decimal text.
     qrels : path, dict, data frame or iterable of named tuples
-        Lines ``qid iter docid rel``, or any other form of a run, with ``relevance``; also a ranx ``Qrels``. Grades
+        Lines ``qid iter docid rel``, or any other form of a run, with ``relevance``; also a ranx ``Qrels``, or the
+        relevant documents of each query, ``{query_id: {doc_id, ...}}``. An entry may be a set or list of alternatives,
+        ``{query_id: [{"a", "b"}, "c"]}``: one relevant item, which is found where the first of them is. Grades
         are numbers such as 2 or 0.25; 0, integers below, and documents that are not listed, are irrelevant. Queries
         that the qrels do not have are left out, and a report says how many.
     rel : int or float, optional
@@ -71,6 +76,12 @@ def from_run(
         The number of documents of each query that count, those with the highest scores (trec_eval's ``-M``). If
         documents that tie at the cut have different judgements, it is not decided which of them count, and
         ValueError is raised; a measure with a cutoff, such as ``mAP@1000``, has bounds there.
+    order : {"descending", "ascending"}
+        Whether the best score is the highest, or, as for distances, the lowest.
+    exclude : "itself" or dict, optional
+        Documents that are neither ranked nor relevant: that with the id of the query (``ignore_identical_ids`` of BEIR
+        and MTEB), or those of each query, ``{query_id: [doc_id, ...]}``. By default a report says where queries are
+        ranked for themselves.
     repeats : {"max", "first"}, optional
         What a document is that the run lists several times, such as once for each of its chunks: its best entry,
         which has the highest score ("max") and comes first in the ranking ("first", the same), however the run is
@@ -122,6 +133,9 @@ def from_run(
     retrieved stay irrelevant; `deadheat.compare` and `leaderboard` take those that another system retrieved as unknown,
     too. Bounds are those of one gain: the lower one also holds for all smaller ones.
 
+    Alternatives: every measure is defined, of the positions of the first ones; further ones keep their positions, and
+    are as if nobody had judged them. A tie for the first place among the alternatives of one item is refused.
+
     Undefined: a query without a relevant document, or without judgements, is a singleton.
 
     Examples
@@ -142,10 +156,10 @@ def from_run(
     Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.
     1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
     """
-    options = RunOptions.checked(rel, unjudged, complete, ties, max_docs)  # before files are read
+    options = RunOptions.checked(rel, unjudged, complete, ties, max_docs, exclude)  # before files are read
     opened = in_common(
-        trec.open_run(run, repeats=repeats, documents=documents, columns=columns),
-        trec.open_qrels(qrels, columns=qrels_columns),
+        trec.open_run(run, repeats=repeats, documents=documents, columns=columns, order=order),
+        trec.open_qrels(qrels, columns=qrels_columns, alternatives=True),
     )
     return RunTask("a run", Run(*opened), _settings(options) | {"labels": labels, "threads": threads})
 

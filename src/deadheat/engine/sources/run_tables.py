@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import islice, repeat
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -16,7 +17,7 @@ from deadheat.engine.sources.keyed import assemble, count_keys, keys_of
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import least_gain
-from deadheat.inputs.trec import Checked
+from deadheat.inputs.trec import Checked, id_text
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64
 from deadheat.support.lazy import fractions
@@ -32,16 +33,13 @@ class RunOptions(NamedTuple):
     complete: bool = True
     rule: ScoreTies = EQUAL
     max_docs: int | None = None
+    exclude: str | Mapping[str, frozenset[str]] | None = None
 
     @classmethod
     def checked(
-        cls,
-        rel: Any = None,
-        unjudged: Any = "irrelevant",
-        complete: Any = True,
-        ties: Any = EQUAL,
-        max_docs: Any = None,
-    ) -> RunOptions:
+        cls, rel: Any = None, unjudged: Any = "irrelevant", complete: Any = True, ties: Any = EQUAL,
+        max_docs: Any = None, exclude: Any = None,
+    ) -> RunOptions:  # fmt: skip
         treated, whole = checked_unjudged(unjudged), checks.flag(complete, "complete")
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
         level = None if rel is None else least_gain(rel, "rel")
@@ -50,7 +48,13 @@ class RunOptions(NamedTuple):
         if rule.bounds_only and is_unknown(treated):
             given = checks.shown(treated)
             raise InvalidValueError("unjudged", f"must be 'irrelevant' or 'junk' with a tolerance, but is {given}")
-        return cls(level, treated, whole, rule, most)
+        return cls(level, treated, whole, rule, most, _checked_exclude(exclude))
+
+    def left_out(self, query: str) -> frozenset[str]:
+        """Return the documents that are left out of the ranking of a query."""
+        if self.exclude is None or isinstance(self.exclude, str):
+            return frozenset([query] if self.exclude else [])
+        return self.exclude.get(query, frozenset())
 
 
 def checked_unjudged(unjudged: Any) -> Unjudged:
@@ -65,6 +69,21 @@ def is_unknown(unjudged: Unjudged) -> bool:
     return unjudged not in ("irrelevant", "junk")
 
 
+def _checked_exclude(given: Any) -> Any:
+    """Check `exclude` of a run: "itself", or the documents of each query by its id."""
+    if isinstance(given, Mapping):
+        rows = {id_text(query, "a query in exclude"): row for query, row in given.items()}
+        kind = "lists of document ids"
+        return {
+            query: frozenset(id_text(item, "a document in exclude") for item in checks.listed(row, "exclude", kind))
+            for query, row in rows.items()
+        }
+    if given is not None and given != "itself":
+        rule = 'must be "itself", or documents by query, {query_id: [doc_id, ...]}'
+        raise InvalidValueError("exclude", f"{rule}, but is {checks.shown(given)}")
+    return given
+
+
 class RunTables(NamedTuple):
     """A run and its qrels, checked: scores and grades by query and document."""
 
@@ -76,6 +95,10 @@ class RunTables(NamedTuple):
     @classmethod
     def of(cls, scores: Checked, judged: Checked, options: RunOptions) -> RunTables:
         """Return the tables with the queries that count; a `rel` of 1 is the default where grades are whole."""
+        if options.exclude is not None:
+            scores, judged = (_without(table, options) for table in (scores, judged))
+        if getattr(judged, "alternatives", None):
+            scores, judged = first_alternatives(scores, judged, options.rule)
         if options.rel == 1 and all(type(grade) is int for row in judged.values() for grade in row.values()):
             options = options._replace(rel=None)
         return cls(scores, judged, [query for query in judged if options.complete or query in scores], options)
@@ -105,6 +128,47 @@ class RunTables(NamedTuple):
 def all_judged(judged: Checked) -> Checked:
     """Return judgements in which each document that has one is relevant."""
     return {query: {d: 1 for d, grade in row.items() if grade >= 0} for query, row in judged.items()}
+
+
+def _without(table: Checked, options: RunOptions) -> Checked:
+    """Return a table without the documents that are left out."""
+    result = copy(table)
+    for query, row in table.items():
+        if not (out := options.left_out(query)).isdisjoint(row):
+            result[query] = {item: number for item, number in row.items() if item not in out}
+    return result
+
+
+def first_alternatives(scores: Checked, judged: Checked, rule: ScoreTies) -> tuple[Checked, Checked]:
+    """Return a run and qrels in which the relevant one of several alternatives is that which is ranked first.
+
+    The others are as if nobody had judged them. If none is ranked, one of them is relevant and was not found. If
+    alternatives tie for the first place among themselves alone, one of them is ranked before the others. A tie with
+    further documents is refused, since no single document then has the distribution of the first place.
+    """
+    result, moved = copy(judged), copy(scores)
+    result.alternatives = None  # type: ignore[attr-defined]
+    for query, sets in judged.alternatives.items():  # type: ignore[attr-defined]
+        ranked = scores.get(query, {})
+        keys = dict(zip(ranked, keys_of_numbers(list(ranked.values()), rule).tolist(), strict=True))
+        row, ahead = dict(judged[query]), set[str]()
+        for items in sets:
+            there = [item for item in items if item in row]
+            best = max((keys[item] for item in there if item in keys), default=None)
+            first = [item for item in there if keys.get(item) == best]
+            if best is not None and len(first) > 1:
+                if rule != EQUAL or list(keys.values()).count(best) > len(first):
+                    said = f"but query {query!r} has {first[0]!r} and {first[1]!r}"
+                    about = "must not tie alternatives of a judgement for their first place with other documents"
+                    raise InvalidValueError("run", f"{about}, {said}")
+                ahead.add(first[0])
+            for item in there:
+                if item != first[0]:
+                    del row[item]
+        result[query] = row
+        if ahead:
+            moved[query] = {item: 2 * key + (item in ahead) for item, key in keys.items()}
+    return moved, result
 
 
 def in_common(scores: Checked, judged: Checked) -> tuple[Checked, Checked]:

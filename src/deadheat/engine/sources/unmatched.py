@@ -56,7 +56,11 @@ def of_run(tables: RunTables, sides: tuple[str, str] = ("the run", "the qrels"),
     if tables.options.unjudged == "junk" and not any(0 in row.values() for row in tables.judged.values()):
         judges = f"{sides[1][:1].upper()}{sides[1][1:]} judge no document as irrelevant"
         remarks.append(f"{judges}: without unjudged ones, all that is left is relevant.")
-    return remarks + ([" ".join(about_own(len(own), len(tables.scores)))] if own else [])
+    if own:
+        remarks.append(
+            f'{about_own(len(own), len(tables.scores))[0]} exclude="itself" (--exclude-itself) leaves it out.'
+        )
+    return remarks
 
 
 def documents(tables: RunTables) -> Unmatched | None:

@@ -34,7 +34,7 @@ from deadheat.support.triple import Triple
 
 FEW_UNITS = 6  # below, the same of queries
 FEW_CLASSES = 10  # below, an interval or a test over classes says less than it seems to
-UNITS = {"query": "queries", "class": "classes", "group": "groups", "item": "items"}
+UNITS = {"query": "queries", "class": "classes", "group": "groups", "item": "items", "task": "tasks"}
 UNITS |= {"subject": "subjects", "probe": "probes"}  # of pairs
 _AT_ONCE = 1 << 18  # values drawn in one go, so that memory stays flat
 _REPEATS = 16  # units for each distinct value, from where drawing how often each is drawn is the faster way
@@ -468,14 +468,17 @@ def unseen(value: float, n: int, level: float, least: float, most: float) -> Int
     """
     if math.isinf(most - least):
         return Interval(value, value)
-    missed = 1 - ((1 - level) / 2) ** (1 / n)
+    missed = missed_share(n, level)
     return Interval(value - missed * (value - least), value + missed * (most - value))
+
+
+def missed_share(n: float, level: float) -> float:
+    """Return the largest share of a population that n units miss with a chance of at least (1 − level) / 2."""
+    return float(1 - ((1 - level) / 2) ** (1 / n))
 
 
 def expanded(level: float, n: int) -> float:
     """Return the level at which the percentile interval of n units is as wide as Student's t and n − 1 ask for.
-
-    Student's quantile is that of the normal distribution by the expansion of Abramowitz and Stegun, 26.7.5.
 
     References
     ----------
@@ -486,13 +489,24 @@ def expanded(level: float, n: int) -> float:
     >>> round(expanded(0.95, 20), 4), round(expanded(0.95, 1000), 4)
     (0.9682, 0.9504)
     """
-    normal, nu = NormalDist(), n - 1
-    z = normal.inv_cdf((1 + level) / 2)
+    return 2 * NormalDist().cdf(student_quantile(level, n - 1) * math.sqrt(n / (n - 1))) - 1
+
+
+def student_quantile(level: float, nu: float) -> float:
+    """Return Student's two-sided quantile for `nu` degrees of freedom, from that of the normal distribution.
+
+    By the expansion of Abramowitz and Stegun, 26.7.5.
+
+    Examples
+    --------
+    >>> round(student_quantile(0.95, 10), 3)
+    2.228
+    """
+    z = NormalDist().inv_cdf((1 + level) / 2)
     terms = (
         (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
     )  # fmt: skip
-    quantile = z + sum(term / nu**power for power, term in enumerate(terms, 1))
-    return 2 * normal.cdf(quantile * math.sqrt(n / nu)) - 1
+    return z + sum(term / nu**power for power, term in enumerate(terms, 1))
 
 
 def _bca(statistic: Callable[..., Float64], n: int, settings: StatisticsSettings, rng: np.random.Generator) -> Any:
@@ -595,7 +609,7 @@ def about_few(n: int, unit: str, where: str = "") -> tuple[str, ...]:
     >>> about_few(6, "class")
     ('Only 6 classes: with fewer than about 10 neither intervals nor p-values can be trusted.',)
     """
-    least = FEW_CLASSES if unit in ("class", "group", "subject") else FEW_UNITS
+    least = FEW_CLASSES if unit in ("class", "group", "subject", "task") else FEW_UNITS
     if n >= least:
         return ()
     fewer = f"with fewer than about {least} neither intervals nor p-values can be trusted"

@@ -172,7 +172,14 @@ def _flips(n_unit: int, n_resamples: int, seed: int, at_once: int) -> Iterator[F
         for start in range(0, 1 << n_unit, at_once):
             numbers = np.arange(start, min(start + at_once, 1 << n_unit))
             yield 1.0 - 2.0 * (numbers[:, None] >> np.arange(n_unit) & 1).astype(np.float64)
-    else:  # those of the paired test
+    else:  # those of the paired test, in products of many rows: small ones take longer to share out than to compute
+        rows = min(at_once, max(1, _AT_ONCE // n_unit))
+        pieces: list[Float64] = []
         for kept in permutation.random_bits(n_unit, n_resamples, seed):
-            for start in range(0, len(kept), at_once):
-                yield 2.0 * kept[start : start + at_once].astype(np.float64) - 1.0
+            for start in range(0, len(kept), rows):
+                pieces.append(2.0 * kept[start : start + rows].astype(np.float64) - 1.0)
+                if sum(map(len, pieces)) + len(pieces[-1]) > rows:
+                    yield np.concatenate(pieces)
+                    pieces.clear()
+        if pieces:
+            yield np.concatenate(pieces)

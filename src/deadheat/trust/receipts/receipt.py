@@ -12,7 +12,9 @@ with the shape, and the values:
   and for each row the number of its labels, such as ``2``, and their lines in ascending order; the labels of a matrix
   are its columns, from 0 on.
 - *Items left out* (`exclude`): ``deadheat.rows 1``, ``100``, and little-endian int64; *junk*: ``deadheat.mask 1``,
-  ``100`` or ``100 200``, and a byte each, 0 or 1.
+  ``100`` or ``100 200``, and a byte each, 0 or 1, also where a rule says it.
+- *Relevant pairs* (`relevant`): ``deadheat.pairs 1``, ``100 200``, and for each query the number of its relevant rows,
+  such as ``2``, a blank, these rows ascending as little-endian int64, and their gains as float64.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import FileError, printable
 from deadheat.inputs.label_sets import LabelSets
+from deadheat.inputs.pair_rules import RuledMask
+from deadheat.inputs.relevance import Pairs
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Source
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
@@ -94,7 +98,7 @@ def receipt(
     match: r.json follows from these inputs
     inputs.embeddings.sha256
     """
-    task = rows_of(task, "a receipt", several=True)
+    task = rows_of(task, "a receipt", several=True, pairs=True)
     return receipt_of(evaluate(task, measures, singletons=singletons, average=average), task)
 
 
@@ -139,16 +143,40 @@ def _inputs(pair: Pair, options: CountingOptions) -> dict[str, Any]:
         if samples is not None:
             rows = samples.embeddings
             content[name] = {"shape": list(rows.shape), "sha256": digest_of_rows(rows)}
-            content[labels] = {"shape": [len(samples.labels)], "sha256": digest_of_labels(samples.labels)}
+            if options.relevant is None:
+                content[labels] = {"shape": [len(samples.labels)], "sha256": digest_of_labels(samples.labels)}
     n_query = len(pair.query.labels)
+    if options.relevant is not None:
+        pairs = _pairs_by_query(options.relevant)
+        content["relevant"] = {
+            "shape": list(options.relevant.shape), "sha256": _digest("pairs", options.relevant.shape, pairs)
+        }  # fmt: skip
     if options.junk is not None:
-        mask = np.asarray(options.junk)
-        marks = (np.ascontiguousarray(row).view(np.uint8).data for row in np.atleast_2d(mask))
+        mask = options.junk
+        marks = (np.ascontiguousarray(row).view(np.uint8).data for row in _rows_of_mask(mask))
         content["junk"] = {"shape": list(mask.shape), "sha256": _digest("mask", mask.shape, marks)}
     if options.exclude is not None:
         own = options.exclude.astype("<i8", order="C")
         content["exclude"] = {"shape": [n_query], "sha256": _digest("rows", own.shape, [own.data])}
     return content
+
+
+def _rows_of_mask(mask: Any) -> Iterator[NDArray[Any]]:
+    """Yield the rows of a mask of junk; of one that a rule says, no more than a row is written at a time."""
+    if not isinstance(mask, RuledMask):
+        yield from np.atleast_2d(mask)
+        return
+    columns = np.arange(mask.shape[1])
+    yield from (mask[np.ix_(np.array([query]), columns)] for query in range(mask.shape[0]))
+
+
+def _pairs_by_query(relevant: Pairs) -> Iterator[bytes]:
+    """Yield the relevant gallery rows of each query, ascending, with their gains."""
+    for query in range(relevant.shape[0]):
+        _, item, entry = relevant.of(np.array([query]))
+        order = np.argsort(item)
+        gains = np.ones(len(item)) if relevant.gains is None else relevant.gains[entry[order]]
+        yield b"%d " % len(item) + item[order].astype("<i8").tobytes() + gains.astype("<f8").tobytes()
 
 
 def digest_of_rows(source: Source) -> str:
@@ -286,7 +314,7 @@ def verify(receipt: Receipt | str | os.PathLike[str], task: Task) -> Verificatio
     opened = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
     opened.require_form()
     stated, summary = options_of(opened)
-    task = rows_of(task, "a receipt", several=True)
+    task = rows_of(task, "a receipt", several=True, pairs=True)
     if task.has_several_labels:
         stated["relevance"] = opened.content["options"].get("relevance", RELEVANCE[0])
     task = _as_stated(task, stated)
