@@ -93,8 +93,8 @@ Roots::Roots(Span<const double> numerators, Span<const double> denominators) : R
         return sums.product(one);
     };
     for (std::size_t p = 0; p < numerators.size(); ++p) {
-        const auto place = std::ranges::lower_bound(distinct, denominators[p]) - distinct.begin();
-        const SignedDigits under = squares->of(place, [&] { return whole(denominators[p]); });
+        const auto position = std::ranges::lower_bound(distinct, denominators[p]) - distinct.begin();
+        const SignedDigits under = squares->of(position, [&] { return whole(denominators[p]); });
         add(whole(numerators[p]), under, under);
     }
     keep(squares);

@@ -51,9 +51,9 @@ def test_distances_are_those_of_scipy_also_of_two_empty_codes():
     assert expected[0, 0] == 0
     for block in ranked:
         low, high = ranked.closeness(block)
-        found = 1 - np.take_along_axis(expected[block.queries], block.items, axis=1)
-        assert (low - 1e-15 <= found).all()
-        assert (found <= high + 1e-15).all()
+        result = 1 - np.take_along_axis(expected[block.queries], block.items, axis=1)
+        assert (low - 1e-15 <= result).all()
+        assert (result <= high + 1e-15).all()
         assert (high - low).max() < 4e-15
 
 
@@ -113,10 +113,10 @@ def test_pairs_are_ranked_by_their_fractions(name):
     rng = np.random.default_rng(5)
     pairs, same = rng.integers(0, 32, (60, 2)), rng.integers(0, 2, 60)
     real = [{"jaccard": jaccard, "dice": dice}[name](SETS[i], SETS[j]) for i, j in pairs]
-    found = dh.pair_classification(EVERY, pairs, same, distance=name)
+    result = dh.pair_classification(EVERY, pairs, same, distance=name)
     ranks = np.unique(np.array(real, dtype=object), return_inverse=True)[1]
     expected = dh.classification(ranks, same)
-    assert [found[m] for m in ("AP", "AUROC")] == [expected[m] for m in ("AP", "AUROC")]
+    assert [result[m] for m in ("AP", "AUROC")] == [expected[m] for m in ("AP", "AUROC")]
 
 
 def test_what_needs_another_distance_is_refused():
