@@ -172,7 +172,7 @@ def collisions(file: Path, **options: Any) -> None:
     """
     names = dict.fromkeys(name.strip() for name in ",".join(options["distances"]).split(","))
     distances = list(dict.fromkeys(map(named, names)))  # some have several names
-    settings = shared.task_settings(options, distance=distances[0])
+    settings = shared.task_settings(options | {"within": None}, distance=distances[0])  # here of collisions
     asked = {"within": options["within"], "depth": options["depth"]}
     with shared.opened(file, options, settings) as task:
         if options["plot"] is None:
