@@ -138,11 +138,11 @@ def test_an_audit_and_a_receipt_take_fingerprints(tmp_path):
     assert not dh.verify(path, dh.Task(EVERY[::-1], np.arange(32) % 4, distance="tanimoto")).matches
 
 
-@pytest.mark.parametrize(("of", "tied"), [(None, 2), ("similarity", 2), ("distance", 1)])
-def test_the_similarity_or_the_distance_is_rounded(of, tied):
+@pytest.mark.parametrize(("value", "tied"), [(None, 2), ("similarity", 2), ("distance", 1)])
+def test_the_similarity_or_the_distance_is_rounded(value, tied):
     """99/100 and 100/101 are one number in bfloat16; 1/100 and 1/101 are two."""
     rows = np.arange(101) < np.array([[100], [99], [101]])
-    ties = dh.Rounded("bfloat16", of=of)
+    ties = dh.Rounded("bfloat16", of=value)
     profile = dh.Task(rows[:1], [0], rows[1:], [0, 1], distance="jaccard", ties=ties).profile
     assert profile[0].tied.tolist() == [tied]
     assert dh.Task(rows[:1], [0], rows[1:], [0, 1], distance="jaccard").profile[0].closer.tolist() == [1]
