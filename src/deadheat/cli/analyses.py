@@ -142,6 +142,9 @@ def _rows(ctx: click.Context, param: click.Parameter, value: str | None) -> slic
     return slice(*(int(each) if each else None for each in result.groups()))
 
 
+_OF_RANKS = ("within", "depth")
+
+
 @click.command(cls=Command, example="collisions embeddings.npz --plot collisions.png")
 @click.argument("file", type=PATH)
 @with_options(
@@ -172,9 +175,9 @@ def collisions(file: Path, **options: Any) -> None:
     """
     names = dict.fromkeys(name.strip() for name in ",".join(options["distances"]).split(","))
     distances = list(dict.fromkeys(map(named, names)))  # some have several names
-    settings = shared.task_settings(options | {"within": None}, distance=distances[0])  # here of collisions
-    asked = {"within": options["within"], "depth": options["depth"]}
-    with shared.opened(file, options, settings) as task:
+    of_task = options | {"within": None}  # which here is of the collisions, and no radius of relevance
+    settings, asked = shared.task_settings(of_task, distance=distances[0]), {each: options[each] for each in _OF_RANKS}
+    with shared.opened(file, of_task, settings) as task:
         if options["plot"] is None:
             result = collision_groups.collisions(task, distances=distances, **asked)
         else:
