@@ -294,6 +294,7 @@ CASES: tuple[Case, ...] = (
         for data in ("random", "clustered", "int8")
     ),
     Case("hamming", "packed bits", 50_000, 256, 100, "hamming", "XOR", TARGETS["hamming"]),
+    Case("hamming", "packed bits", 200_000, 2_048, 100, "jaccard", "XOR", TARGETS["jaccard"], n_query=2_000),
     *_candidates(),
     _several_labels("XOR and the labels' product", TARGETS["several labels"]),
     _several_labels("argsort of each query"),

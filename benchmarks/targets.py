@@ -87,6 +87,7 @@ OTHERS: dict[str, Target] = {
     "degenerate": Target("degenerate data, to random data", 1.5),
     "cityblock": Target("city block, to cdist in one thread", 0.5),
     "hamming": Target("Hamming, to XOR by NumPy", 0.5),
+    "jaccard": Target("Jaccard of 2,048 bits, to XOR by NumPy", 2.0),
     "candidates": Target("link prediction and reranking, to a neighbour's arithmetic", 1.0),
     "several labels": Target("codes with several labels, to XOR and the labels' product", 0.5),
     **{

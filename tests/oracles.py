@@ -127,13 +127,16 @@ def _dot(q: Row, x: Row) -> Fraction:
     return sum((a * b for a, b in zip(q, x, strict=True)), Fraction(0))
 
 
+BITS = ("hamming", "jaccard", "dice")
+
+
 def _rows_of(array: Any, distance: str) -> list[Row]:
     array = np.asarray(array)
-    if distance == "hamming":  # one entry a bit
+    if distance in BITS:  # one entry a bit
         if array.dtype == np.uint8:
             array = np.unpackbits(array, axis=1)
         elif array.dtype != np.bool_:
-            raise TypeError(f"hamming is for bool or packed uint8, not {array.dtype}")
+            raise TypeError(f"{distance} is for bool or packed uint8, not {array.dtype}")
     return fractions_of(array)
 
 
@@ -150,14 +153,21 @@ def _distance(q: Row, x: Row, distance: str) -> Surd:
         return Surd(-_dot(q, x), 0, zero)
     if distance in ("cityblock", "hamming"):
         return Surd(sum((abs(a - b) for a, b in zip(q, x, strict=True)), zero), 0, zero)
+    if distance in ("jaccard", "dice"):
+        common, every = _dot(q, x), sum(q) + sum(x)
+        similarity = {"jaccard": (common, every - common), "dice": (2 * common, every)}[distance]
+        return Surd(1 - Fraction(*similarity) if every else zero, 0, zero)
     raise ValueError(f"no such distance: {distance}")
+
+
+SIMILARITIES = ("cosine", "inner_product", "jaccard", "dice")  # that are rounded by default
 
 
 def exact_key(q: Any, x: Any, distance: str = "cosine") -> Fraction:
     """Return a fraction that orders the items ``x`` (dim,) around one query ``q`` (dim,): larger is closer.
 
     It is the signed square of the cosine, minus the squared Euclidean distance, the inner product, or minus the city
-    block or Hamming distance. Equal keys are equal distances, as real numbers.
+    block, Hamming, Jaccard or Dice distance. Equal keys are equal distances, as real numbers.
     """
     (q_row,), (x_row,) = _rows_of(np.asarray(q)[None], distance), _rows_of(np.asarray(x)[None], distance)
     return _key(_distance(q_row, x_row, distance))
@@ -169,12 +179,14 @@ def _key(d: Surd) -> Fraction:
 
 
 def _rounded_key(d: Surd, distance: str, dtype_name: str, rounded: str | None) -> int:
-    if (rounded or ("similarity" if distance in ("cosine", "inner_product") else "distance")) == "distance":
+    if (rounded or ("similarity" if distance in SIMILARITIES else "distance")) == "distance":
         return -round_to(d, dtype_name)
     if distance == "cosine":
         return round_to(Surd(Fraction(0), -d.b, d.square), dtype_name)
     if distance == "inner_product":
         return round_to(Surd(-d.a, 0, Fraction(0)), dtype_name)
+    if distance in SIMILARITIES:
+        return round_to(Surd(1 - d.a, 0, Fraction(0)), dtype_name)
     raise ValueError(f"{distance} has no similarity")
 
 

@@ -62,8 +62,8 @@ struct type_caster<MixedGroups> : fields_caster<MixedGroups, Int64s, Classes, Cl
 template <>
 struct type_caster<RankedGroups> : fields_caster<RankedGroups, Int64s, Int64s, Int64s> {};
 template <>
-struct type_caster<CollisionMarks>
-    : fields_caster<CollisionMarks, Matrix<std::int8_t>, Matrix<bool>, Matrix<std::int32_t>> {};
+struct type_caster<CollisionMarks> : fields_caster<CollisionMarks, Matrix<std::int8_t>, Matrix<bool>, Matrix<std::int32_t>> {
+};
 template <>
 struct type_caster<RankSum> : fields_caster<RankSum, int, Reals, Int64s, Int64s, Int64s, Int64s, Reals> {};
 template <>
@@ -212,7 +212,8 @@ void bind_measures(nb::module_ &m) {
 }
 
 void bind_analyses(nb::module_ &m) {
-    m.def("mark_collisions", &mark_collisions, "all"_a, "relevant"_a, "n_ranked"_a, "depth"_a, "marks"_a, "counts"_a, Loop());
+    m.def("mark_collisions", &mark_collisions, "all"_a, "relevant"_a, "n_ranked"_a, "depth"_a, "marks"_a, "counts"_a,
+          Loop());
     m.def("expected_reciprocals", &expected_reciprocals, "closer"_a, "tied"_a, "tied_relevant"_a, "number"_a, "out"_a,
           Loop());
     m.def("arrange", &arrange, "samples"_a, "links"_a, "position"_a, "items"_a, Loop());
@@ -249,6 +250,7 @@ void bind_exact(nb::module_ &m) {
     using Signs = Span<std::int8_t>;
     nb::class_<Roots>(m, "Roots")
         .def(nb::init<Span<const double>>(), "values"_a, Loop())
+        .def(nb::init<Span<const double>, Span<const double>>(), "numerators"_a, "denominators"_a, Loop())
         .def("__len__", &Roots::size)
         .def("add", nb::overload_cast<const Roots &>(&Roots::add), "others"_a, Loop())
         .def(

@@ -75,8 +75,11 @@ struct named_caster {
     }
 };
 
-constexpr std::pair<const char *, Form> FORMS[] = {
-    {"product", Form::product}, {"overlap", Form::overlap}, {"bits", Form::bits}, {"difference", Form::difference}};
+constexpr std::pair<const char *, Form> FORMS[] = {{"product", Form::product},
+                                                   {"overlap", Form::overlap},
+                                                   {"bits", Form::bits},
+                                                   {"share", Form::share},
+                                                   {"difference", Form::difference}};
 constexpr std::pair<const char *, KeyKind> KEY_KINDS[] = {{"product", KeyKind::product},
                                                           {"distance", KeyKind::distance},
                                                           {"cosine", KeyKind::cosine},

@@ -54,7 +54,7 @@ def exact_searches(keys: list[Fraction], k: int) -> list[set[int]]:
 @pytest.mark.parametrize(
     ("distance", "kind"),
     [("cosine", "near"), ("euclidean", "grid"), ("inner_product", "floats"), ("cityblock", "zeros"),
-     ("hamming", "grid")],
+     ("hamming", "grid"), ("jaccard", "grid")],
 )  # fmt: skip
 def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng([DISTANCES.index(distance), len(kind)])
@@ -63,7 +63,7 @@ def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch
             monkeypatch.setattr(ranking, limit, int(rng.integers(1, most)))
         n_query, n, k = rng.integers(1, 5), int(rng.integers(1, 9)), int(rng.integers(1, 7))
         rows = made(kind, n_query + n, 3, rng)
-        rows = rows > 0.5 if distance == "hamming" else rows
+        rows = rows > 0.5 if distance in oracles.BITS else rows
         queries, base = rows[:n_query], rows[n_query:]
         returned = [rng.permutation(n)[:length].tolist() for length in rng.integers(0, n + 1, n_query)]
         outcome = dh.index_recall(returned, queries, base, k, distance=distance, threads=int(rng.integers(1, 3)))

@@ -108,10 +108,10 @@ def test_words_are_packed_bits_in_any_pieces(monkeypatch: pytest.MonkeyPatch) ->
     ("given", "message"),
     [
         (np.sign(RNG.integers(-1, 2, (40, 19))),
-         "embeddings must be of two values, -1 and 1 or 0 and 1, for distance 'hamming', but holds -1 and 0, as "
+         "embeddings must be of two values, -1 and 1 or 0 and 1, for a distance of bits, but holds -1 and 0, as "
          "sign(0) is 0; embeddings > 0 has two values"),
         (np.where(np.eye(40) > 0, 0.25, 1.0),
-         "embeddings must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1, for distance 'hamming', but "
+         "embeddings must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1, for a distance of bits, but "
          "holds another number in row 0, column 0; embeddings > 0 has a bit for each sign"),
         (np.full((40, 3), np.nan), "embeddings must be finite, but holds nan in row 0, column 0"),
     ],

@@ -155,8 +155,10 @@ def test_query_and_gallery_have_labels_of_one_kind_and_of_their_own_number():
 )  # fmt: skip
 def test_an_unknown_distance_is_refused_with_the_nearest(distance, nearest):
     message = refused(ValueError if isinstance(distance, str) else TypeError, ROWS, LABELS, distance=distance)
-    listed = "distance must be one of cosine, euclidean, inner_product, cityblock, hamming, correlation, but is "
-    assert message == f"{listed}{distance!r}" + (f"; did you mean {nearest!r}?" if nearest else "")
+    listed = "cosine, euclidean, inner_product, cityblock, hamming, correlation, jaccard, dice"
+    assert message == f"distance must be one of {listed}, but is {distance!r}" + (
+        f"; did you mean {nearest!r}?" if nearest else ""
+    )
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_a_query_ranked_for_itself_is_remarked() -> None:
 def test_a_report_says_how_uint8_was_read() -> None:
     rng = np.random.default_rng(0)
     codes, labels = rng.integers(0, 256, (12, 4), dtype=np.uint8), np.arange(12) % 3
-    as_numbers = 'uint8 was read as numbers; packed bits need distance="hamming", and not cosine.'
+    as_numbers = 'uint8 was read as numbers; packed bits need distance="hamming" or "jaccard", and not cosine.'
     as_bits = "uint8 was read as packed bits, 32 in each code; numbers need another distance."
     assert remarks(dh.Task(codes, labels)) == [as_numbers]
     assert remarks(dh.Task(codes.astype(float), labels, codes, labels[::-1])) == [as_numbers]

@@ -1,4 +1,4 @@
-// City block and Hamming tiles, overlaps, and squares of cosines, at the speed of the vector units.
+// City block and Hamming tiles, overlaps, shares of bits, and squares of cosines, at the speed of the vector units.
 #include "distances/tiles.h"
 
 #include <cmath>
@@ -79,6 +79,14 @@ void hamming(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right
     });
 }
 
+void shares(Matrix<const float> differing, Span<const double> left, Span<const double> right, Matrix<double> out) {
+    for (Index i = 0; i < out.rows; ++i) {
+        const float *from = differing.row(i);
+        double *to = out.row(i);
+        for (Index j = 0; j < out.columns; ++j) to[j] = from[j] / std::max(left[at(i)] + right[at(j)], 1.0);
+    }
+}
+
 void signed_squares(Matrix<const double> products, Span<const double> squares, Matrix<double> out) {
     for (Index i = 0; i < products.rows; ++i)
         for (Index j = 0; j < products.columns; ++j) {
@@ -90,6 +98,6 @@ void signed_squares(Matrix<const double> products, Span<const double> squares, M
 }  // namespace
 
 extern const TileLoops tile_loops = {
-    {{cityblock<float>, overlaps<float>}, {cityblock<double>, overlaps<double>}}, hamming, signed_squares};
+    {{cityblock<float>, overlaps<float>}, {cityblock<double>, overlaps<double>}}, hamming, shares, signed_squares};
 
 }  // namespace deadheat::DEADHEAT_TARGET

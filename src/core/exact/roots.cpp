@@ -81,6 +81,25 @@ Roots::Roots(Span<const double> values) : Roots(KeyKind::product) {
     }
 }
 
+Roots::Roots(Span<const double> numerators, Span<const double> denominators) : Roots(KeyKind::cosine) {
+    std::vector<double> distinct(denominators.begin(), denominators.end());
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    const auto squares = std::make_shared<RowSquares>(static_cast<Index>(distinct.size()));
+    const double one[] = {1.0};
+    ExactSums sums;
+    const auto whole = [&](double value) {
+        sums.set_query({&value, 1});
+        return sums.product(one);
+    };
+    for (std::size_t p = 0; p < numerators.size(); ++p) {
+        const auto position = std::ranges::lower_bound(distinct, denominators[p]) - distinct.begin();
+        const SignedDigits under = squares->of(position, [&] { return whole(denominators[p]); });
+        add(whole(numerators[p]), under, under);
+    }
+    keep(squares);
+}
+
 void Roots::add(const Roots &others) {
     numbers_.add(others.numbers_);
     of_.insert(of_.end(), others.of_.begin(), others.of_.end());

@@ -2,7 +2,7 @@
 //
 //     product, difference: a          inner product, minus city block or Hamming distance
 //     distance:            ±√|a|      minus Euclidean distance
-//     cosine:              a / √(q·x) with the squares q and x of the two rows, and a = 0 is 0
+//     cosine:              a / √(q·x) with the squares q and x of the two rows, and a = 0 is 0; a fraction has q = x
 //
 // with integers a, q and x times powers of two. Where a alone counts, the highest digits that differ decide. Cosines are
 // compared by estimates in float64 of themselves, then of how they differ, and by long integers where these leave it open.
@@ -60,6 +60,8 @@ public:
     explicit Roots(KeyKind kind) : kind_(kind) {}
     /// Finite floats as they are.
     explicit Roots(Span<const double> values);
+    /// Fractions a / u of whole numbers, u > 0, as cosines a / √(u·u).
+    Roots(Span<const double> numerators, Span<const double> denominators);
 
     Index size() const { return numbers_.size(); }
 

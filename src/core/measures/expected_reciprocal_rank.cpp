@@ -68,7 +68,8 @@ struct GainGroup {
         for (const double chance : chances) {
             ++n;
             for (Count t = slots; t >= 0; --t) {
-                const double less = t > 0 ? means[at(t - 1)] : 0.0, within = real(t) / real(n) * (chance + (1 - chance) * less);
+                const double less = t > 0 ? means[at(t - 1)] : 0.0,
+                             within = real(t) / real(n) * (chance + (1 - chance) * less);
                 means[at(t)] = within + real(std::max<Count>(n - t, 0)) / real(n) * means[at(t)];
             }
         }

@@ -20,13 +20,13 @@ Ready Scores::ready_queries(int level, Int64s queries, bool int8) const { return
 Ready Scores::ready_columns(int level, Int64s items, bool int8) const { return ready(level, item, items, int8); }
 
 Index Scores::bytes_of_row(int level) const {
-    return (long_rows() ? SLICE : dim()) * static_cast<Index>(form == Form::bits || levels[at(level)].wide_rows ? 8 : 4);
+    return (long_rows() ? SLICE : dim()) * static_cast<Index>(of_words() || levels[at(level)].wide_rows ? 8 : 4);
 }
 
 Ready Scores::ready(int level, const ScaledSource &source, Int64s numbers, bool int8) const {
     Ready made;
     made.n = static_cast<Index>(numbers.size()), made.dim = dim();
-    if (form == Form::bits) {
+    if (of_words()) {
         auto &words = std::get<ReadyOf<std::uint64_t>>(made.of_types).memory;
         words.resize(numbers.size() * at(made.dim));
         for (std::size_t p = 0; p < numbers.size(); ++p)
@@ -84,17 +84,34 @@ void Scores::long_products(Index chunk, const Ready &left, Index row, const Read
     });
 }
 
+namespace {
+
+std::vector<double> ones_of(Matrix<const std::uint64_t> rows) {
+    std::vector<double> ones(at(rows.rows));
+    for (Index i = 0; i < rows.rows; ++i) {
+        int n = 0;
+        for (const std::uint64_t word : rows[i]) n += std::popcount(word);
+        ones[at(i)] = n;
+    }
+    return ones;
+}
+
+}  // namespace
+
 template <class T>
 void Scores::products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const {
     const ScoreLevel &described = levels[at(level)];
     if constexpr (sizeof(T) == 4) {
-        if (form == Form::bits)
+        if (of_words())
             return tile_loops().hamming(left.rows<std::uint64_t>(row, out.rows),
                                         right.rows<std::uint64_t>(column, out.columns), out);
-    } else if (!described.wide_rows || form == Form::bits) {  // sums that float32 holds exactly, for scores that it does not
+    } else if (!described.wide_rows || of_words()) {  // sums that float32 holds exactly, for scores that it does not
         Buffer<float> memory(at(out.rows * out.columns));
         const Matrix<float> narrow{memory.data(), out.rows, out.columns, out.columns};
         products<float>(level, left, row, right, column, narrow);
+        if (form == Form::share)
+            return tile_loops().shares(narrow, ones_of(left.rows<std::uint64_t>(row, out.rows)),
+                                       ones_of(right.rows<std::uint64_t>(column, out.columns)), out);
         for (Index i = 0; i < out.rows; ++i) std::copy_n(narrow.row(i), out.columns, out.row(i));
         return;
     }
@@ -191,12 +208,13 @@ void Scores::pair_sums(Form described, bool sizes, Int64s queries, Int64s items,
 
 void Scores::pair_scores(Int64s queries, Int64s columns, Span<double> scores) const {
     const std::vector<std::int64_t> items = items_of(columns);
-    if (form == Form::bits) {
+    if (of_words()) {
         for (std::size_t p = 0; p < items.size(); ++p) {
             const std::uint64_t *a = query.words.row(queries[p]), *b = item.words.row(items[p]);
-            int differing = 0;
-            for (Index w = 0; w < query.words.columns; ++w) differing += std::popcount(a[w] ^ b[w]);
-            scores[p] = -differing;
+            int differing = 0, ones = 0;
+            for (Index w = 0; w < query.words.columns; ++w)
+                differing += std::popcount(a[w] ^ b[w]), ones += std::popcount(a[w]) + std::popcount(b[w]);
+            scores[p] = -differing / (form == Form::share ? std::max(ones, 1) : 1.0);
         }
         return;
     }

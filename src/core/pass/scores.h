@@ -1,7 +1,7 @@
 // Fast scores of a distance, and proven bounds on their errors: for tiles, and for single pairs.
 //
 // A score is any increasing function of the closeness that is quick to compute: a product of rows less an offset of the
-// item, an overlap less one, a negated sum of differences, or a count of bits. The bounds are derived in
+// item, an overlap less one, a negated sum of differences, a count of bits, or their share. The bounds are derived in
 // distances/bounds.py, which says what they are made of; here they are put together.
 #pragma once
 
@@ -34,7 +34,7 @@ struct ScoreErrors {
     double roundoff = 0;              // and there the unit roundoff of the type of the scores
 };
 
-enum class Form { product, overlap, difference, bits };
+enum class Form { product, overlap, difference, bits, share };
 
 /// One way to compute scores, of which a distance has one or two, the fastest first.
 struct ScoreLevel {
@@ -95,7 +95,8 @@ public:
     Int64s item_of_column;
     bool bound_by_terms = false;  // whether a product is mostly one of its terms, so that Σ|q_k x_k| bounds its error better
 
-    Index dim() const { return form == Form::bits ? query.words.columns : query.source.dim; }
+    bool of_words() const { return form == Form::bits || form == Form::share; }
+    Index dim() const { return of_words() ? query.words.columns : query.source.dim; }
     int last() const { return static_cast<int>(levels.size()) - 1; }
     std::size_t n_column() const { return item_of_column.size(); }
 
@@ -105,7 +106,7 @@ public:
     Ready ready_queries(int level, Int64s queries, bool int8 = false) const;
     Ready ready_columns(int level, Int64s items, bool int8 = false) const;
     /// Return whether rows are so long that memory for many of them would be much.
-    bool long_rows() const { return form != Form::bits && dim() > SLICE; }
+    bool long_rows() const { return !of_words() && dim() > SLICE; }
     /// Return the bytes of a row that is made ready for a level, or of a slice of it.
     Index bytes_of_row(int level) const;
     /// Compute products, or other sums, of a level from these rows and columns on, multiples of 48.

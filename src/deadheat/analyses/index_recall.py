@@ -370,7 +370,7 @@ def index_recall(
         As the index got them: arrays or files in any form that `deadheat.Task` takes.
     k : int
         The number of neighbours to find; all items where there are fewer.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "jaccard", "dice"}
         The distance that the index ranks by. Squared Euclidean distance ranks as "euclidean" does, and inner products
         of rows of length one as "inner_product", not quite as "cosine": rounded rows are not quite of length one.
     gallery_ids : (n_gallery,) integers or strings, optional

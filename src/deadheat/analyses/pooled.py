@@ -571,8 +571,8 @@ def pair_classification(
     templates : {"max", "mean"}, optional
         The closeness of ids that have several rows: that of their closest rows, or that of the means of their rows,
         which are rounded to float64 and not normalised. Without it several rows are refused.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes codes, as `Task` does.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "jaccard", "dice"}
+        Or another name of one of them, such as "l2", "l1" or "dot". Codes are given as to `Task`.
     measures : str or iterable of str
         The measures in the table; `Classification` lists the names.
 

@@ -148,6 +148,11 @@ class Roots:
     def of_values(cls, values: Float64) -> Roots:
         return cls(_core.Roots(np.ascontiguousarray(values, dtype=np.float64)))
 
+    @classmethod
+    def of_fractions(cls, numerators: Float64, denominators: Float64) -> Roots:
+        """Return fractions of whole numbers, which compare as cosines do; denominators are positive."""
+        return cls(_core.Roots(numerators, denominators))
+
     def add(self, others: Roots) -> None:
         """Add other numbers of the same kind."""
         self.numbers.add(others.numbers)

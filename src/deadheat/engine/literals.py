@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Literal
 
 DistanceName = Literal[
-    "cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation",
+    "cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation", "jaccard", "dice",
     "cos", "l2", "L2", "l1", "L1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner", "pearson",
+    "tanimoto",
 ]  # fmt: skip
 
 TiesName = Literal[

@@ -75,10 +75,11 @@ class Task(Evaluable):
         themselves.
     gallery_labels : (n_gallery,) integers or strings, optional
         In any form that `labels` can have. By default they are in the files of the gallery.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation"}
-        Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
-        Hamming takes codes: -1 and 1, or 0 and 1, of any type, or bool; uint8 always has eight bits packed in each. A
-        padded last byte needs no option, since bits that are equal in all codes change no distance. Correlation
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation", "jaccard", "dice"}
+        Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner",
+        "tanimoto". Hamming, Jaccard and Dice take codes: -1 and 1, or 0 and 1, of any type, or bool; uint8 always has
+        eight bits packed in each. A last byte padded with zeros needs no option, since they change no distance. Jaccard
+        is 1 − |q ∩ x| / |q ∪ x| of the ones of two codes, 0 if neither has any, and ranks as Dice does. Correlation
         is the cosine of rows less their means, for rows that float64 centres exactly: integers, and mostly float32.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
         The rule for ties. "exact": items tie at exactly the same distance. "float16", "bfloat16" or "float32" (or

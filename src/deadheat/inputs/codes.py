@@ -1,7 +1,7 @@
 """Binary codes: in come rows of bool, of packed bits or of numbers of two values, out go their bits.
 
 A uint8 array holds eight bits in each entry; any other type has one entry a bit: False and True, 0 and 1, or -1 and 1
-as `sign` makes them. Bits that pad the last byte are equal in all codes, so no distance depends on their number.
+as `sign` makes them. Zeros that pad the last byte change no distance.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import require_same_dim
 from deadheat.inputs.source import Array, Source
 
+_OF_BITS = ("hamming", "jaccard", "dice")  # distances
 _AT_ONCE = 1 << 22  # entries that are examined together
 
 
@@ -34,9 +35,9 @@ def remarks(distance: str, *sources: Source | None) -> tuple[str, ...]:
     packed = [rows for rows in sources if rows is not None and is_packed(rows)]
     if not packed or all(isinstance(rows, Array) and rows.whole().max() <= 1 for rows in packed):
         return ()
-    if distance == "hamming":
+    if distance in _OF_BITS:
         return (f"uint8 was read as packed bits, {n_bits(packed[0])} in each code; numbers need another distance.",)
-    return (f'uint8 was read as numbers; packed bits need distance="hamming", and not {distance}.',)
+    return (f'uint8 was read as numbers; packed bits need distance="hamming" or "jaccard", and not {distance}.',)
 
 
 def require_codes(source: Source) -> None:
@@ -90,12 +91,12 @@ def _pieces(source: Source) -> Iterator[NDArray[Any]]:
         ones, zeros, minuses = rows == 1, rows == 0, rows == -1
         if not (ones | zeros | minuses).all():
             row, column = np.argwhere(~(ones | zeros | minuses))[0]
-            rule = "must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1, for distance 'hamming'"
+            rule = "must be bool, bits packed in uint8, or numbers -1 and 1, or 0 and 1, for a distance of bits"
             other = f"holds another number in row {start + row}, column {column}"
             raise InvalidValueError(source.title, f"{rule}, but {other}; {_hint(rows, source)}")
         has_zero, has_minus = has_zero or bool(zeros.any()), has_minus or bool(minuses.any())
         if has_zero and has_minus:
-            rule = "must be of two values, -1 and 1 or 0 and 1, for distance 'hamming'"
+            rule = "must be of two values, -1 and 1 or 0 and 1, for a distance of bits"
             hint = f"{_variable(source)} > 0 has two values"
             raise InvalidValueError(source.title, f"{rule}, but holds -1 and 0, as sign(0) is 0; {hint}")
         yield ones

@@ -133,12 +133,12 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize("distance", [*invariance.PRODUCTS, "hamming"])
+@pytest.mark.parametrize("distance", [*invariance.PRODUCTS, "hamming", "jaccard"])
 @pytest.mark.parametrize("task", TASKS)
 def test_every_kind_of_task(task, distance, card, way, monkeypatch):
     (rows, *data), options = TASKS[task]
     in_pieces(monkeypatch)
-    if distance == "hamming":
+    if distance in ("hamming", "jaccard"):
         rows, data[1:2] = rows > 0, [each > 0 for each in data[1:2]]
     assert same(card, rows, *data, distance=distance, **options)
 

@@ -25,7 +25,7 @@ from deadheat.engine.distances import registry as distance_registry
 CASES = int(os.environ.get("DEADHEAT_FUZZ", "14"))  # of each kind and distance
 NUMBERS = tuple(name for name in distance_registry.names(takes="numbers") if name != "correlation")  # a cosine
 ALL_KINDS = [(name, distance) for distance in NUMBERS for name in KINDS]
-ALL_KINDS += [(name, "hamming") for name in BIT_KINDS]
+ALL_KINDS += [(name, distance) for distance in oracles.BITS for name in BIT_KINDS]
 
 
 # Cases ----------------------------------------------------------------------------------------------------------------
@@ -75,10 +75,10 @@ def draw_ties(rng, distance):
         eps = float(rng.choice([0, 5e-324, 1e-8, 1e-3, 0.5, 1, 2, 1e300]))
         return dh.Tolerance(eps), ("tolerance", eps)
     dtype = str(rng.choice(["float16", "bfloat16", "float32"]))
-    kind = {"cosine": "similarity", "inner_product": "similarity"}.get(distance, "distance")
-    if distance == "cosine" and rng.random() < 0.5:
+    usual = kind = "similarity" if distance in oracles.SIMILARITIES else "distance"
+    if distance in ("cosine", "jaccard", "dice") and rng.random() < 0.5:
         kind = "distance"
-    default = kind == ("similarity" if distance in ("cosine", "inner_product") else "distance") and rng.random() < 0.5
+    default = kind == usual and rng.random() < 0.5
     return (dtype if default else dh.Rounded(dtype, of=kind)), ("rounded", dtype, kind)
 
 
@@ -105,7 +105,7 @@ def draw_case(rng, make, distance, folder):
         gallery, gallery_labels = laid_out(rng, both[n:], folder), labels[n:]
         if rng.random() < 0.2:
             query = np.zeros_like(query)
-        if distance != "hamming" and both.dtype == np.float32 and rng.random() < 0.2:
+        if both.dtype == np.float32 and rng.random() < 0.2:
             gallery = np.asarray(gallery, dtype=np.float64)
     shape = {0: None, 1: None, 2: None, 3: (n,), 4: (n, n)}[int(rng.integers(5))]
     junk = None if shape is None else rng.random(shape) < 0.3
@@ -114,8 +114,8 @@ def draw_case(rng, make, distance, folder):
 
 @pytest.mark.parametrize(("name", "distance"), ALL_KINDS)
 def test_small_cases_equal_brute_force(name, distance, monkeypatch, tmp_path):
-    make = (BIT_KINDS if distance == "hamming" else KINDS)[name]
-    for number in range(CASES if distance != "hamming" else 4 * CASES):
+    make = (BIT_KINDS if distance in oracles.BITS else KINDS)[name]
+    for number in range(4 * CASES if distance in oracles.BITS else CASES):
         rng = np.random.default_rng([zlib.crc32(f"{name} {distance}".encode()), number])
         case = draw_case(rng, make, distance, tmp_path)
         monkeypatch.setattr(layout, "TILE_COLUMNS", int(rng.choice([2, 3, 1024])))

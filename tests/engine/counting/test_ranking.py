@@ -72,7 +72,8 @@ def made(kind, n, dim, seed):
 
 TIED = ("integer_grid", "gaussian", "duplicates", "scaled_duplicates", "some_zero_rows", "saturated_in_float64")
 every_kind_and_distance = pytest.mark.parametrize(
-    ("kind", "distance"), [*((kind, name) for kind in TIED for name in NUMBERS), ("bits", "hamming")]
+    ("kind", "distance"),
+    [*((kind, name) for kind in TIED for name in NUMBERS), *(("bits", name) for name in oracles.BITS)],
 )
 
 

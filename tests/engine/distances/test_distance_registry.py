@@ -120,7 +120,7 @@ def test_rankings_and_analyses(row, data):
 def test_names_by_what_they_take(row):
     numbers = ("cosine", "euclidean", "inner_product", "cityblock", "correlation", "intersection")
     assert registry.names(takes="numbers") == numbers
-    assert registry.names(takes="bits") == ("hamming",)
+    assert registry.names(takes="bits") == ("hamming", "jaccard", "dice")
     assert registry.find("intersection") is Intersection
 
 

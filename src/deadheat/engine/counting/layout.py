@@ -81,7 +81,7 @@ class Partition:
         distance = problem.distance
         self.of_row, self.most = 4 * distance.dim, BLOCK_ROWS  # bytes of a row, and rows of a block
         self.tile_columns = TILE_COLUMNS
-        self.long_rows = distance.form != "bits" and distance.dim > LONG_ROW
+        self.long_rows = distance.takes != "bits" and distance.dim > LONG_ROW
         if self.long_rows:
             in_memory = all(rows.source.in_memory for rows in (distance.queries, distance.items))
             self.of_row = 4 * LONG_ROW if in_memory else 8 * distance.dim

@@ -117,7 +117,7 @@ class Rankings:
     def closeness(self, ranked: Ranked) -> tuple[Float64, Float64]:
         """Return bounds on the exact closeness of every ranked item, NaN at the end of a row.
 
-        Closeness is the cosine, the inner product, or minus the distance. The two bounds are one number for Hamming
+        Closeness is the similarity, or minus the distance. The two bounds are one number for Hamming
         distance, and for city block and inner products of small multiples of a unit, such as integers.
         """
         metric = self._measuring

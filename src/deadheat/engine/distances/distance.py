@@ -7,11 +7,11 @@ closeness that is quick to compute: for Euclidean distance q·x − ‖x‖²/2,
 negated distance, all in units that keep the numbers small. Gallery rows that must tie with each other for every
 query (equal rows; under cosine also positive multiples) share one *column*, so data full of duplicates is small data.
 
-A distance describes its scores: their `form` (a product of rows, an overlap, a sum of differences, a count of bits),
-the rows that they are made from, the offset of each item, and bounds on their errors. The core computes them
-(`src/core/pass/scores.h`) in *levels*, the fastest first. A level has a floating-point type and a bound on its error; a
-bound of zero means that scores compare as the real numbers do. Pairs that the last level leaves open are decided by
-their exact closeness:
+A distance describes its scores: their `form` (a product of rows, an overlap, a sum of differences, a count of bits or
+their share), the rows that they are made from, the offset of each item, and bounds on their errors. The core computes
+them (`src/core/pass/scores.h`) in *levels*, the fastest first. A level has a floating-point type and a bound on its
+error; a bound of zero means that scores compare as the real numbers do. Pairs that the last level leaves open are
+decided by their exact closeness:
 
     float32 ──undecided──> float64 ──undecided──> exact integers
 
@@ -43,7 +43,7 @@ from deadheat.support.caching import cached_property
 from deadheat.support.lazy import fractions
 
 _Result = TypeVar("_Result")
-Form = Literal["product", "overlap", "difference", "bits"]
+Form = Literal["product", "overlap", "difference", "bits", "share"]
 
 CHUNK = 128  # dimensions whose products are added up before their sum is added to the others,
 CHUNKS = (CHUNK, 64, 32, 16)  # or fewer, where many items would stay undecided

@@ -8,7 +8,7 @@ from deadheat.engine.distances.cityblock import Cityblock
 from deadheat.engine.distances.cosine import Correlation, Cosine, centred
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.euclidean import Euclidean
-from deadheat.engine.distances.hamming import Hamming
+from deadheat.engine.distances.hamming import Dice, Hamming, Jaccard
 from deadheat.engine.distances.inner_product import InnerProduct
 from deadheat.engine.literals import DistanceName
 from deadheat.inputs import arrays, codes
@@ -18,13 +18,13 @@ from deadheat.inputs.sparse import shared_columns
 from deadheat.support import checks
 
 DISTANCES: dict[str, type[Distance]] = {
-    kind.name: kind for kind in (Cosine, Euclidean, InnerProduct, Cityblock, Hamming, Correlation)
+    kind.name: kind for kind in (Cosine, Euclidean, InnerProduct, Cityblock, Hamming, Correlation, Jaccard, Dice)
 }
 
 ALIASES = {
     "cos": "cosine", "l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "taxicab": "cityblock",
     "dot": "inner_product", "dot_product": "inner_product", "ip": "inner_product", "inner": "inner_product",
-    "pearson": "correlation",
+    "pearson": "correlation", "tanimoto": "jaccard",
 }  # fmt: skip
 
 

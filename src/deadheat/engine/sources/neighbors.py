@@ -99,7 +99,7 @@ def from_neighbors(
         path of a file, a pattern, or a list of paths.
     gallery : (n_gallery, dim) array, optional
         The items themselves, in any form that `embeddings` can have.
-    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation"}
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming", "correlation", "jaccard", "dice"}
         Of embeddings and gallery, as in `Task`.
     query_ids : sequence of str, optional
         Names of the queries, for the profile.

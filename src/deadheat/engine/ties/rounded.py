@@ -27,8 +27,9 @@ class Rounded(Ties):
     dtype : {"float16", "bfloat16", "float32"}
         Or another name of one of them, such as "fp16", "half", "bf16" or "fp32".
     of : {"similarity", "distance"}, optional
-        The value that is rounded. By default the similarity for cosine and inner product, else the distance. The
-        distance of the cosine is 1 − cosine; near 1 a similarity is far coarser than a small distance.
+        The value that is rounded. By default the similarity for cosine, inner product, Jaccard and Dice, else the
+        distance. That of cosine, Jaccard and Dice is 1 − similarity; near 1 a similarity is far coarser than a small
+        distance.
 
     Examples
     --------

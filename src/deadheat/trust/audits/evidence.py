@@ -20,6 +20,7 @@ from deadheat.analyses.random_baseline import RandomBaseline, random_baseline
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.distances.columns import Columns
+from deadheat.engine.distances.registry import find
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task, with_rows
@@ -230,16 +231,19 @@ def _draws(task: Task, n_gallery: int, summary: SummaryOptions, seed: int) -> Ra
     if draws < thresholds.FEWEST_DRAWS or not usual or task.has_several_labels:
         return None
     gallery_labels = None if pair.gallery is None else pair.gallery.labels
+    coded = find(options.distance).takes == "bits"
     return random_baseline(
         pair.query.labels, gallery_labels, draws=draws, measure=summary.measures[0], seed=seed, threads=options.threads,
-        distance="cosine" if options.distance in ("hamming", "correlation") else cast(DistanceName, options.distance),
+        distance="cosine" if coded or options.distance == "correlation" else cast(DistanceName, options.distance),
     )  # fmt: skip
 
 
 def _precision(distance: str, parts: dict[str, RowProperties]) -> float:
     """Return the precision of float32 as a difference of distances; 0 for bits."""
     query, gallery = parts["embeddings"].length, parts.get("gallery", parts["embeddings"]).length
-    scales = {"cosine": 1.0, "correlation": 1.0, "inner_product": query * gallery, "hamming": 0.0}
+    scales = {"cosine": 1.0, "correlation": 1.0, "inner_product": query * gallery}
+    if find(distance).takes == "bits":
+        return 0.0
     return thresholds.PRECISION * scales.get(distance, max(query, gallery))
 
 
@@ -286,7 +290,7 @@ def plain_sorts_of_zeros(task: Task, chance: Report, summary: SummaryOptions, se
 
     query, gallery = task.pair[:2]
     empty = Pair(zeros(query), None if gallery is None else zeros(gallery))
-    # Any distance ties all of them, and Hamming's takes no numbers.
+    # Any distance ties all of them, and those of bits take no numbers.
     zero = with_rows(task, empty, task.options.exclude, distance="euclidean")
     return plain_sorts(zero, chance, summary, seed)
 

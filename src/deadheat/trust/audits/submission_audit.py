@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.engine.distances.registry import find
 from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
 from deadheat.reports.answer import Panel
@@ -349,7 +350,7 @@ def queries_in_gallery(evidence: Evidence) -> Iterator[Finding]:
 
 def rows(evidence: Evidence) -> Iterator[Finding]:
     """Yield findings on the numbers in the embeddings."""
-    numbers = evidence.task.options.distance != "hamming"  # or binary codes
+    numbers = find(evidence.task.options.distance).takes == "numbers"  # or binary codes
     for part, properties in evidence.parts.items():
         coded = not numbers or properties.dimensions.quantised
         findings = [*_equal_rows(properties, part, coded)]

@@ -45,11 +45,17 @@ def _bits(torch: Any, queries: Tensor, columns: Tensor) -> Tensor:
     return (queries @ columns.T).mul_(2).sub_(queries.sum(dim=1)[:, None]).sub_(columns.sum(dim=1))
 
 
+def _share(torch: Any, queries: Tensor, columns: Tensor) -> Tensor:
+    ones = queries.sum(dim=1)[:, None] + columns.sum(dim=1)
+    return _bits(torch, queries, columns).div_(ones.clamp_(min=1))
+
+
 FORMS = {
     "product": lambda torch, queries, columns: queries @ columns.T,
     "difference": lambda torch, queries, columns: torch.cdist(queries, columns, p=1.0).neg_(),
     "overlap": _overlap,
     "bits": _bits,
+    "share": _share,
 }
 
 
