@@ -95,6 +95,11 @@ class Averaging:
     separate_gallery: bool = False  # whether the queries are known to be ranked against others than themselves
     query_ids: tuple[str, ...] | None = field(default=None, repr=False)
 
+    @property
+    def is_plain(self) -> bool:
+        """True for the mean over queries, each of which counts once."""
+        return self.average == "query"
+
     @cached_property
     def classes(self) -> Int64 | None:
         """The class of each query by number, (n_query,); None where the labels are not known."""

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.errors import InvalidValueError
+from deadheat.measures.names import parse
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.result import Result
 from deadheat.reports.tables import count, headline
@@ -44,7 +46,7 @@ class Breakdown(Answer):
     def panels(self) -> list[Panel]:
         """Return one table: a row for each class or query, a column for each measure."""
         what = [Column(name, values, "text" if name != "queries" else "count") for name, values in self.rows.items()]
-        values = [Column(name, triples(each), "fraction", shape="value") for name, each in self.per_row.items()]
+        values = [Column(name, triples(each), parse(name).unit, shape="value") for name, each in self.per_row.items()]
         return [Panel([*what, *values], "each", key="rows", by_name=False)]
 
     def notes(self) -> list[str]:
@@ -57,6 +59,9 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
 
     `classes` are the numbers of the queries' classes, from 0; `n` is how many classes to show, None for all.
     """
+    for result in results:
+        if result.measure.median:
+            raise InvalidValueError("measures", f"must be means of the queries of a class, but {result.name} is a median")
     numbers, first, sizes = np.unique(classes, return_index=True, return_counts=True)
     names = [plain_label(labels[query]) for query in first.tolist()]
     by_name = np.array(sorted(range(len(numbers)), key=names.__getitem__))  # whatever the order of the samples is
@@ -66,7 +71,8 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
         for result in results
     }
     deciding = means[results[0].name]
-    shown = by_name[_worst_first(Triple(*(row[by_name] for row in deciding)))][:n]
+    worst_first = _worst_first(Triple(*(row[by_name] for row in deciding)), results[0].measure.sign)
+    shown = by_name[worst_first][:n]
     undefined = int(np.isnan(deciding.lower).sum())
     left = f"; {undefined} without a value at the end" if undefined else ""
     title = f"{len(shown)} of {count(len(names), 'class', 'classes')}, worst {results[0].name} first{left}."
@@ -86,7 +92,7 @@ def by_query(results: Sequence[Result], about: Mapping[str, NDArray[Any]], n: in
         shown = np.arange(n_query)
         title = f"{queries}{f', {undefined} of them without a value of {name}' if undefined else ''}."
     else:
-        shown = _worst_first(values)[: min(n, n_query - undefined)]
+        shown = _worst_first(values, results[0].measure.sign)[: min(n, n_query - undefined)]
         left = f"; {undefined} without a value left out" if undefined else ""
         title = f"{len(shown)} of {queries}, worst {name} first{left}."
     rows = {name: [plain_label(label) for label in column[shown]] for name, column in about.items()}
@@ -97,9 +103,11 @@ def _taken(values: Mapping[str, Triple[Float64]], rows: Int64) -> dict[str, Trip
     return {name: Triple(*(row[rows] for row in triple)) for name, triple in values.items()}
 
 
-def _worst_first(values: Triple[Float64]) -> Int64:
-    """Sort positions by the expected value, ascending, or by the lower one where there is none; NaN comes last."""
-    return np.lexsort((values.upper, values.lower, headline(values)))
+def _worst_first(values: Triple[Float64], sign: int) -> Int64:
+    """Sort positions by the expected value, worst first, or by the worst bound where there is none; NaN comes last."""
+    worst, best = (values.lower, values.upper)[::sign]
+    middle = np.where(np.isnan(values.expected), worst, values.expected)
+    return np.lexsort((sign * best, sign * worst, sign * middle))
 
 
 def triples(values: Triple[Float64]) -> list[Triple[float]]:

@@ -431,6 +431,7 @@ class Report(Answer, ByName[Result]):
         """Return one table: a row for each measure, in per cent; a single column of values if no tie affects any."""
         intervals = self.__intervals(interval)
         results = list(self.values())
+        kinds = [result.measure.unit for result in results]
         columns = [Column("measure", list(self), "measure"), Column("", results, "fraction", shape="bounds")]
         if checks.flag(std, "std"):
             columns.append(Column("std", [result.std for result in results], "fraction"))
@@ -442,7 +443,7 @@ class Report(Answer, ByName[Result]):
         for title, values in (("by_id", self.by_id), ("ceiling", self.ceilings)):
             if values:
                 columns.append(Column(title, [values[name] for name in self], "fraction"))
-        return [Panel(columns, drawn=True, notes=self.__about_intervals(intervals))]
+        return [Panel(columns, drawn=True, notes=self.__about_intervals(intervals), kinds=kinds)]
 
     def __intervals(self, wanted: bool | Mapping[str, Any]) -> list[Intervals]:
         """Return the intervals of the measures, each drawn once; none unless they are wanted."""
@@ -479,6 +480,12 @@ class Report(Answer, ByName[Result]):
             *(
                 f"{name} is undefined for {_queries(n)} with a relevant item, left out of its mean."
                 for name, n in undefined.items()
+            ),
+            *(
+                f"{name} is a median over queries: its bounds are the medians of their bounds, and it has no expected "
+                "value where these differ."
+                for name in tied
+                if self[name].measure.median
             ),
             *self.__about_gallery(),
             *self.__about_unreachable(),
