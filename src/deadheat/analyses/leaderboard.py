@@ -10,9 +10,11 @@ from typing import Any, get_args
 
 import numpy as np
 
-from deadheat.analyses.comparison import BY, Comparison, about, compare, listed
+from deadheat.analyses.comparison import BY, Comparison, about, compare, in_per_cent, listed
 from deadheat.analyses.difference import By, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.measures.family import End, Measure
+from deadheat.measures.names import parse
 from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, measure_names
 from deadheat.reports.report import Report
@@ -92,9 +94,18 @@ class Leaderboard(Answer):
         return next(iter(self._to_first.values())).test
 
     @cached_property
+    def _measure(self) -> Measure:
+        """The measure that ranks."""
+        return parse(self.measures[0])
+
+    @property
+    def _end(self) -> End:
+        return self._measure.end(self.by)
+
+    @cached_property
     def ranks(self) -> dict[str, int]:
         """The rank of each system, from 1; systems with equal values share a rank."""
-        values = [getattr(report[self.measures[0]], self.by) for report in self.reports.values()]
+        values = [getattr(report[self.measures[0]], self._end) for report in self.reports.values()]
         ranks = [1]
         for number in range(1, len(values)):
             ranks.append(ranks[-1] if values[number] == values[number - 1] else number + 1)
@@ -114,12 +125,15 @@ class Leaderboard(Answer):
     def could_swap(self) -> tuple[Pair, ...]:
         """Pairs whose order ties alone could reverse: the second one's upper value is above the first one's lower."""
         results = {name: report[self.measures[0]] for name, report in self.reports.items()}
-        pairs = itertools.combinations(self, 2)
-        return tuple((a, b) for a, b in pairs if results[b].upper > results[a].lower)
+        pairs, sign = itertools.combinations(self, 2), self._measure.sign
+        worst, best = (self._measure.end(by) for by in ("lower", "upper"))
+        return tuple((a, b) for a, b in pairs if sign * getattr(results[b], best) > sign * getattr(results[a], worst))
 
     @cached_property
     def left_open(self) -> dict[str, float]:
         """Systems whose ties leave 10 points or more of the first measure undecided, and how much; a fraction."""
+        if self._measure.unit != "fraction":
+            return {}
         widths = {name: report[self.measures[0]].upper - report[self.measures[0]].lower for name, report in
                   self.reports.items()}  # fmt: skip
         return {name: width for name, width in widths.items() if width >= _WIDE}
@@ -200,7 +214,7 @@ class Leaderboard(Answer):
         ranks = [f"{rank}{'~' if name in marked else ' ' if marked else ''}" for name, rank in self.ranks.items()]
         open_ranks = [str(best) if best == worst else f"{best}-{worst}" for best, worst in self.rank_intervals.values()]
         first, *others = (
-            Column(measure, [report[measure] for report in self.reports.values()], "fraction", shape="value",
+            Column(measure, [report[measure] for report in self.reports.values()], parse(measure).unit, shape="value",
                    marks=[self._letters_behind(name, measure) for name in self])
             for measure in self.measures
         )  # fmt: skip
@@ -209,7 +223,7 @@ class Leaderboard(Answer):
             Column("rank", ranks),
             Column("ranks", open_ranks, title=f"ranks ({100 * self.test.confidence_level:g} %)"),
             first,
-            Column("", [self.interval(name).expected for name in self], "fraction", level, "interval"),
+            Column("", [self.interval(name).expected for name in self], self._measure.unit, level, "interval"),
             *others,
         ], "each", key="", drawn=True)]  # fmt: skip
 
@@ -241,16 +255,17 @@ class Leaderboard(Answer):
             Column("", [self.interval(*row).expected for row in rows], "fraction", shape="interval"),
             Column("ahead_of", [", ".join(self.ahead_of(*row)) for row in rows]),
             Column("n_query", [result.n_query for result in results], "count"),
-        ])  # fmt: skip
+        ], kinds=[result.measure.unit for result in results])  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return notes on the ranking measure, the letters and marks, and caveats; `explain` has the rest."""
         tied = any(has_ties(report[name]) for report in self.reports.values() for name in self.measures)
         values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
-        by = f"{BY[self.by]} of " if tied else ""
+        by = f"{BY[self._end]} of " if tied else ""
+        less = ", of which less is better" if self._measure.sign < 0 else ""
         return [
-            f"Ranked and tested by {by}{self.measures[0]}; tests over {self._units()}.",
-            f"Per cent; {values}.",
+            f"Ranked and tested by {by}{self.measures[0]}{less}; tests over {self._units()}.",
+            *in_per_cent(list(map(parse, self.measures)), values),
             f"Raised letters: significantly ahead of that system (p < {self.test.alpha:g}, adjusted for "
             f"{count(len(self) * (len(self) - 1) // 2, 'pair', 'pairs')} by step-down max-T).",
             *self._about_ranks(),
@@ -317,7 +332,7 @@ class Leaderboard(Answer):
         """Explain each part of the table, and how it is tested."""
         test = self.test
         return "\n".join([
-            f"rank: by the {self.by} value of {self.measures[0]}; systems with one and the same value share one. "
+            f"rank: by the {self._end} value of {self.measures[0]}; systems with one and the same value share one. "
             "~ where the bounds of two systems overlap, so that their ties alone could put them in the other order; a "
             f"system whose own ties leave {100 * _WIDE:g} points or more undecided is named below instead.",
             "ranks: from 1 + the number of systems significantly ahead, to n less the number significantly behind. "
@@ -327,7 +342,7 @@ class Leaderboard(Answer):
             f"{100 * test.confidence_level:g} % interval: of the expected value, for the population that the units "
             f"were drawn from; {test.method} bootstrap over {self._units()}, {test.n_resamples} resamples. Intervals "
             "of two systems may overlap although they differ significantly, since they are of the same queries.",
-            f"Raised letters: paired sign-flip test of each pair by the {self.by} values. All pairs share the same "
+            f"Raised letters: paired sign-flip test of each pair by the {self._end} values. All pairs share the same "
             "flips and are adjusted by step-down max-T (Westfall and Young 1993) over both directions, each measure by "
             f"itself. The chance that any letter of a column is false is at most {test.alpha:g}.",
             "`board.comparison(a, b)` (`deadheat compare A B`) has the differences of a pair, their intervals and both "
@@ -473,10 +488,11 @@ def _require_reports(reports: Mapping[str, Report]) -> None:
             raise InvalidTypeError(f"reports[{name!r}]", f"must be a Report, but is {type(report).__name__}")
 
 
-def _place(report: Report, measure: str, by: str, name: str) -> tuple[float | str, ...]:
+def _place(report: Report, measure: str, by: By, name: str) -> tuple[float | str, ...]:
     """Return the sort key of a report: the value that ranks, then all three, then the name; undefined sorts last."""
     value = report[measure]
-    keys = (getattr(value, by), value.lower, value.expected, value.upper)
+    ends = (value.measure.end(end) for end in (by, *get_args(By)))
+    keys = [value.measure.sign * getattr(value, end) for end in ends]
     return (*(math.inf if math.isnan(key) else -key for key in keys), name)
 
 

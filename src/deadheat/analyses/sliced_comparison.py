@@ -68,7 +68,7 @@ class SlicedComparison(Answer):
             Column("", [*(row.tested_interval for row in slices), NOTHING, whole.tested_interval], "fraction", level,
                    "interval"),
             Column("pvalue", [*self.pvalues[measure].values(), float("nan"), whole.pvalue], "probability", "p"),
-        ], key="", by_name=False, part=("measure", measure))  # fmt: skip
+        ], key="", by_name=False, part=("measure", measure), kinds=[whole.measure.unit] * (len(slices) + 2))  # fmt: skip
 
     def facts(self) -> dict[str, Any]:
         """Return the differences of each slice, with their adjusted p-values, and those of all queries, by measure."""

@@ -25,6 +25,9 @@ Cutoff = Literal["never", "may", "must", "R", "recall"]
 Kind = Literal["precision", "recall"]
 Unit = Literal["fraction", "ranks", "gain", "times"]  # of a value; only fractions are printed in per cent
 
+End = Literal["lower", "expected", "upper"]
+_OTHER_END: dict[End, End] = {"lower": "upper", "expected": "expected", "upper": "lower"}
+
 _NO_CUTOFF = 2**62  # beyond every rank
 
 
@@ -194,6 +197,10 @@ class Measure:
     def sign(self) -> int:
         """1 if a greater value is better, -1 if a smaller one is."""
         return -1 if self.row.less_is_better else 1
+
+    def end(self, by: End) -> End:
+        """Return the value that is meant by "lower", the guaranteed bound: the upper one where less is better."""
+        return by if self.sign > 0 else _OTHER_END[by]
 
     @property
     def limit(self) -> int:

@@ -66,10 +66,7 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
     names = [plain_label(labels[query]) for query in first.tolist()]
     by_name = np.array(sorted(range(len(numbers)), key=names.__getitem__))  # whatever the order of the samples is
     queries, ends = np.argsort(classes, kind="stable"), offsets_of(sizes)
-    means = {
-        result.name: exact_means_of_runs(Triple(*(row[queries] for row in result.per_query)), ends)
-        for result in results
-    }
+    means = {result.name: _means_of_runs(result, queries, ends) for result in results}
     deciding = means[results[0].name]
     worst_first = _worst_first(Triple(*(row[by_name] for row in deciding)), results[0].measure.sign)
     shown = by_name[worst_first][:n]
@@ -97,6 +94,16 @@ def by_query(results: Sequence[Result], about: Mapping[str, NDArray[Any]], n: in
         title = f"{len(shown)} of {queries}, worst {name} first{left}."
     rows = {name: [plain_label(label) for label in column[shown]] for name, column in about.items()}
     return Breakdown(rows, _taken({result.name: result.per_query for result in results}, shown), (title,))
+
+
+def _means_of_runs(result: Result, queries: Int64, ends: Int64) -> Triple[Float64]:
+    """Return the means over runs of queries, weighted as those of the result are."""
+    rows, weights = Triple(*(row[queries] for row in result.per_query)), result._averaging.weights
+    if weights is None:
+        return exact_means_of_runs(rows, ends)
+    known = np.where(np.isnan(rows.lower), np.nan, weights[queries])
+    sums, total = exact_means_of_runs(Triple(*(known * row for row in rows)), ends), Triple(known, known, known)
+    return Triple(*(row / exact_means_of_runs(total, ends).lower for row in sums))
 
 
 def _taken(values: Mapping[str, Triple[Float64]], rows: Int64) -> dict[str, Triple[Float64]]:

@@ -181,8 +181,9 @@ class Result(PlainFloats):
             made = intervals.median_intervals(*self.per_query, **settings)
         else:
             made = intervals.mean_intervals(
-                *self.per_query, average=self._averaging.average, within=self.measure.row.within, **settings
-            )
+                *self.per_query, average=self._averaging.average, weights=self._averaging.weights,
+                within=self.measure.row.within, **settings,
+            )  # fmt: skip
         notes = made.notes + self._averaging.caveats(resample, labels)
         return replace(made, notes=notes, kind=self.measure.unit)
 
@@ -218,7 +219,7 @@ def results_of(
 ) -> dict[str, Result]:
     """Return the results for some measures of a profile, by name."""
     parsed = [measure_names.parse(name) for name in names]
-    has_relevant = profile.n_relevant > 0
+    has_relevant = profile.n_relevant > 0 if averaging.weights is None else (profile.n_relevant > 0) & (averaging.weights > 0)
     results = {}
     if any(measure.median for measure in parsed) and not averaging.is_plain:
         raise InvalidValueError("measures", "must be means for weighted queries and for a mean over classes, no medians")
@@ -230,6 +231,9 @@ def results_of(
                 raise InvalidValueError("singletons", rule)
             for array in (values.lower, values.upper) if profile.bounds_only else values:
                 array[at_level(profile, measure.rel).n_relevant == 0] = filler
+        if averaging.weights is not None:
+            for array in values:
+                array[averaging.weights == 0] = np.nan
         defined = ~np.isnan(values.lower)
         counts = int(np.count_nonzero(defined)), int(np.count_nonzero(has_relevant & ~defined))
         results[measure.name] = Result(measure.name, values, *counts, profile, averaging, measure)

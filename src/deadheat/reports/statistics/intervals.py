@@ -35,6 +35,7 @@ from deadheat.support.triple import Triple
 FEW_UNITS = 6  # below, the same of queries
 FEW_CLASSES = 10  # below, an interval or a test over classes says less than it seems to
 UNITS = {"query": "queries", "class": "classes", "group": "groups", "item": "items"}
+_ROUNDING = 2.0**-50  # a value times its weight, over that, may be another by so much
 _AT_ONCE = 1 << 18  # values drawn in one go, so that memory stays flat
 _REPEATS = 16  # units for each distinct value, from where drawing how often each is drawn is the faster way
 
@@ -240,6 +241,7 @@ def mean_intervals(
     *,
     classes: NDArray[Any] | None = None,
     average: str = "query",
+    weights: Float64 | None = None,
     unit: str | None = None,
     within: tuple[float, float] = (-math.inf, math.inf),
     **settings: Any,
@@ -254,6 +256,8 @@ def mean_intervals(
         Whole classes are the independent units; by default each value is one.
     average : {"query", "class"}
         With classes, whether the mean is over queries, a ratio of sums, or over classes of the means of their queries.
+    weights : (n,), optional
+        The weights of the values, above 0: a ratio of sums again, for a mean over queries.
     unit : {"query", "class", "group"}, optional
         The name of the independent units; by default ``"class"`` with classes and ``"query"`` without.
     within : (float, float)
@@ -283,14 +287,17 @@ def mean_intervals(
     if len(set(lengths)) != 1:
         raise InvalidValueError("lower, expected and upper", f"must be of one length, but have {lengths}")
     rows = np.stack([vector(lower, "lower"), vector(expected, "expected"), vector(upper, "upper")])
-    keep = ~np.isnan(rows[0]) & ~np.isnan(rows[2])
-    rows, weights = np.stack(all_or_none(Triple(*rows[:, keep]))), None
+    keep, classes = ~np.isnan(rows[0]) & ~np.isnan(rows[2]), None if classes is None else np.asarray(classes)
+    rows = np.stack(all_or_none(Triple(*rows[:, keep])))
+    if weights is not None:
+        weights = weights[keep]
+        rows = rows * weights
     if classes is not None:
-        rows, sizes = class_sums(rows, np.asarray(classes)[keep])
-        rows, weights = (rows, sizes) if average == "query" else (rows / sizes, None)
+        sums = class_sums(np.vstack([rows, np.ones(rows.shape[1]) if weights is None else weights]), classes[keep])[0]
+        rows, weights = (sums[:-1], sums[-1]) if average == "query" else (sums[:-1] / sums[-1], None)
     n = rows.shape[1]
     method = chosen.method
-    if method == "percentile" and within == (0, 1) and classes is None and n > 1 and np.isin(rows, (0, 1)).all():
+    if method == "percentile" and within == (0, 1) and classes is weights is None and n > 1 and np.isin(rows, (0, 1)).all():
         method, ends_of_rows = "Wilson", [wilson(exact_mean(row), n, chosen.confidence_level) for row in rows]
     else:
         ends_of_rows = [ends.within(*within) for ends in _of_rows(rows, weights, chosen, within)]
@@ -463,7 +470,7 @@ def _without_draws(
     ratios = row if weights is None else row / weights
     if len(row) < 2 or math.isnan(mean):
         return NOTHING
-    if ratios.min() == ratios.max():
+    if ratios.max() - ratios.min() <= (0 if weights is None else _ROUNDING * abs(mean)):
         return unseen(mean, len(row), settings.confidence_level, *within)
     if settings.method in BOOTSTRAP:
         return None
