@@ -257,7 +257,9 @@ class Comparison(Answer):
         """Return notes on the numbers, the system that is significantly ahead in each measure, and caveats."""
         shown, by_class = self._shown(), self.test.resample == "class"
         tied, n_unit = any(map(has_ties, shown)), min(each.n_unit for each in shown)
-        values = in_per_cent([row.measure for row in shown], "expected [lower, upper] over all tie-breakings" if tied else "")
+        values = in_per_cent(
+            [row.measure for row in shown], "expected [lower, upper] over all tie-breakings" if tied else ""
+        )
         tested = "Means, tests" if self.a.average == "class" else "Tests"
         units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}"
         units += f", by {self._by(shown)}." if tied else "."
@@ -265,6 +267,7 @@ class Comparison(Answer):
         remarks = [*(f"{a}: {each}" for each in self.a.remarks), *(f"{b}: {each}" for each in self.b.remarks)]
         few = map(Caution, about_few(n_unit, self.test.resample))
         verdict = [self._verdict(shown, tied), *self._about_expected(shown), *self._about_disagreement(shown)]
+        units = " ".join([units, *self.a._about_weights()])
         return [" ".join([*values, self._about_pairs(shown)]), units, *verdict, *few, *self._caveats, *remarks]
 
     def _by(self, shown: Sequence[Difference]) -> str:

@@ -324,7 +324,9 @@ class Difference(PlainFloats):
         wins = f"Queries: {self.n_wins_a} won by A, {self.n_wins_b} by B, {self.n_equal} equal, {self.n_open} open."
         pvalues = f"p = {p_value(self.pvalue)}, worst-case p = {p_value(self.pvalue_worst_case)}."
         kind = KINDS[self.measure.unit]
-        return notebook_row(self.name, self, [wins, pvalues], f"{' - '.join(self.names)} ({kind.unit_shown})", kind.scale)
+        return notebook_row(
+            self.name, self, [wins, pvalues], f"{' - '.join(self.names)} ({kind.unit_shown})", kind.scale
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the difference as plain Python values that JSON can hold; None where a value is undefined."""

@@ -93,9 +93,7 @@ class Gate(Answer):
         """Return the decision, and why, in one sentence."""
         (a, b), points = self._first.names, self._first.shown(self.margin, "g")
         rows = [self.differences[name] for name in self.failed or self.differences]
-        drops = ", ".join(
-            f"{row.name} by {row.shown(row.drop)}" + self._shown(self.pvalues[row.name]) for row in rows
-        )
+        drops = ", ".join(f"{row.name} by {row.shown(row.drop)}" + self._shown(self.pvalues[row.name]) for row in rows)
         within = {
             "drop": f"no measure falls by more than {points}",
             "worse": f"no measure is shown to fall by more than {points}",
@@ -115,7 +113,9 @@ class Gate(Answer):
         if self.rule == "drop":
             return []
         units = counted(min(row.n_unit for row in self.differences.values()), self._first.test.resample)
-        listed = ", ".join(f"{self.differences[name].shown(value)} of {name}" for name, value in self.detectable.items())
+        listed = ", ".join(
+            f"{self.differences[name].shown(value)} of {name}" for name, value in self.detectable.items()
+        )
         what = {
             "worse": f"the smallest drop that is found in {100 * POWER:.0f} % of such samples",
             "as_good": f"the smallest margin within which {100 * POWER:.0f} % of systems without a drop pass",

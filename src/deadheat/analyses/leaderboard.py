@@ -266,6 +266,7 @@ class Leaderboard(Answer):
         return [
             f"Ranked and tested by {by}{self.measures[0]}{less}; tests over {self._units()}.",
             *in_per_cent(list(map(parse, self.measures)), values),
+            *next(iter(self.reports.values()))._about_weights(),
             f"Raised letters: significantly ahead of that system (p < {self.test.alpha:g}, adjusted for "
             f"{count(len(self) * (len(self) - 1) // 2, 'pair', 'pairs')} by step-down max-T).",
             *self._about_ranks(),

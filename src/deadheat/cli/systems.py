@@ -33,7 +33,7 @@ from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
 from deadheat.plots.pages import html_report
 from deadheat.reports.answer import Answer
-from deadheat.reports.averaging import Singletons, SummaryOptions
+from deadheat.reports.averaging import Singletons, SummaryOptions, fractions
 from deadheat.reports.evaluating import RUN_MEASURES, evaluate, report_of
 from deadheat.reports.report import Report
 from deadheat.reports.runs import with_ids
@@ -112,7 +112,7 @@ _OF_RUNS = {"qrels", *_JUDGING}
         option("Statistics", "--alternative", type=Choices(ALTERNATIVES), default="two-sided",
             help="Test whether A and B differ, A is better (greater), or A is worse (less).")
     ],
-    [shared.BY_SLICE],
+    [shared.BY_SLICE, shared.WEIGHTS],
     shared.TEXTS,
     [
         EXPLAIN,
@@ -139,7 +139,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
     margin = float(options["margin"] or 0)
     if not 0 <= margin <= 100:
         raise click.UsageError(f"--margin must be points of per cent from 0 to 100, but is {margin:g}")
-    (a, of_a), (b, of_b) = _reports(files, options).items()
+    (a, of_a), (b, of_b) = shared.weighted(_reports(files, options), options["weights"]).items()
     tested = {"by": options["by"], **settings(options)}
     result = comparison.compare(of_a, of_b, names=(a, b), **tested)
     sliced = shared.slices(result.by_slice, options["by_slice"], of_a)
@@ -164,6 +164,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
         *isolation.options("public"),
     ],
     TESTING,
+    [shared.WEIGHTS],
     shared.TEXTS,
     [EXPLAIN],
 )  # fmt: skip
@@ -187,7 +188,8 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
         return
     if len(files) < 2:
         raise click.UsageError(f"leaderboard takes at least two files, but got {len(files)}")
-    board = leaderboards.leaderboard(_reports(files, options), by=options["by"], **settings(options))
+    reports = shared.weighted(_reports(files, options), options["weights"])
+    board = leaderboards.leaderboard(reports, by=options["by"], **settings(options))
     deliver_explained(board, options, board)
 
 
@@ -222,6 +224,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
             help="With --trec-eval, take N as the number of all documents, for utility."),
         shared.QUERIES,
         shared.BY_SLICE,
+        shared.WEIGHTS,
     ],
     shared.TEXTS,
     [
@@ -246,6 +249,7 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
     _check(options, names, len(runs))
     reports = reports_of_runs(runs, qrels, options["names"], measures=measures_of(names) or None,
                               by_id=options["by_id"], as_lines=options["trec_eval"], **_judging(options))  # fmt: skip
+    reports = shared.weighted(reports, options["weights"])
     report = next(iter(reports.values()))
     shared.write_queries(options["per_query"], report)
     if options["html"] is not None:
@@ -292,6 +296,8 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
     if options["interval"] and (n_run > 1 or options["trec_eval"]):
         raise click.UsageError("--interval goes with the table of one RUN; that of several has intervals")
     require_table(options)
+    if options["weights"] is not None and (options["by_id"] or options["trec_eval"]):
+        raise click.UsageError("--weights goes with no --by-id and no --trec-eval, which weigh all queries the same")
     if options["by_id"] and (n_run > 1 or options["trec_eval"]):
         raise click.UsageError("--by-id goes with the table of one RUN")
     if options["by_slice"] is not None and (n_run > 1 or options["trec_eval"]):
@@ -415,10 +421,10 @@ def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
         raise click.UsageError("--public takes at least one FILE of embeddings, and --labels")
     if options["gallery"] and not options["gallery_labels"]:
         raise click.UsageError("--public takes --gallery with --gallery-labels, as labels in a FILE do not count")
-    if options["by"] != "lower" or options["explain"]:
-        raise click.UsageError("--public ranks by the lower bound, and goes with no --by or --explain")
+    if options["by"] != "lower" or options["explain"] or options["weights"] is not None:
+        raise click.UsageError("--public ranks by the lower bound, and goes with no --by, --explain or --weights")
     shared.task_settings(options)
-    measures, systems = shared.summary_options(options).measures, _systems(files, options)
+    measures, systems = fractions(shared.summary_options(options).measures), _systems(files, options)
     for _, own in systems.values():
         _require_there(own["labels"], own)
     lower: dict[str, dict[str, float]] = {}

@@ -95,8 +95,20 @@ KINDS = {
     "seconds": ValueKind("seconds", "s"),
 }
 KindName = Literal[
-    "text", "measure", "count", "rank", "bytes", "bits", "fraction", "ranks", "gain", "times", "probability", "number",
-    "distance", "seconds",
+    "text",
+    "measure",
+    "count",
+    "rank",
+    "bytes",
+    "bits",
+    "fraction",
+    "ranks",
+    "gain",
+    "times",
+    "probability",
+    "number",
+    "distance",
+    "seconds",
 ]
 Shape = Literal["single", "bounds", "value", "interval"]
 

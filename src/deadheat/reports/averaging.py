@@ -76,6 +76,22 @@ def measure_names(measures: str | Iterable[str] | None, rel: float | None = None
     return tuple(measure.name for measure in parse_all(measures, rel=rel))
 
 
+def fractions(measures: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Return the canonical names of means that are fractions in [0, 1]; others are refused.
+
+    Examples
+    --------
+    >>> fractions("AP MnR")
+    Traceback (most recent call last):
+    deadheat.errors.InvalidValueError: measures must be means in [0, 1] here, but MnR is not
+    """
+    parsed = parse_all(measures)
+    other = next((each.name for each in parsed if each.median or each.row.within != (0, 1)), None)
+    if other is not None:
+        raise InvalidValueError("measures", f"must be means in [0, 1] here, but {other} is not")
+    return tuple(measure.name for measure in parsed)
+
+
 def require_no_measures(value: Any, name: str, rule: str) -> None:
     """Refuse names of measures in the place of another argument."""
     first = value[0] if isinstance(value, list) and value else value

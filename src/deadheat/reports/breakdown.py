@@ -6,17 +6,17 @@ In come the values of the queries; out go tables as of every result.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InvalidValueError
-from deadheat.measures.names import parse
+from deadheat.measures.family import Unit
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.result import Result
-from deadheat.reports.tables import count, headline
+from deadheat.reports.tables import count
 from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.means import exact_means_of_runs
 from deadheat.support.triple import Triple
@@ -37,16 +37,20 @@ class Breakdown(Answer):
         The values by measure: arrays `lower`, `expected` and `upper`, (n_row,), NaN where undefined.
     sentences : tuple of str
         The number of rows shown, out of how many, and their order.
+    units : dict of str to str
+        The units of measures that are no fractions.
     """
 
     rows: Mapping[str, Sequence[Any]]
     per_row: Mapping[str, Triple[Float64]]
     sentences: tuple[str, ...]
+    units: Mapping[str, Unit] = field(default_factory=dict)
 
     def panels(self) -> list[Panel]:
         """Return one table: a row for each class or query, a column for each measure."""
         what = [Column(name, values, "text" if name != "queries" else "count") for name, values in self.rows.items()]
-        values = [Column(name, triples(each), parse(name).unit, shape="value") for name, each in self.per_row.items()]
+        kinds = {name: self.units.get(name, "fraction") for name in self.per_row}
+        values = [Column(name, triples(each), kinds[name], shape="value") for name, each in self.per_row.items()]
         return [Panel([*what, *values], "each", key="rows", by_name=False)]
 
     def notes(self) -> list[str]:
@@ -61,7 +65,9 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
     """
     for result in results:
         if result.measure.median:
-            raise InvalidValueError("measures", f"must be means of the queries of a class, but {result.name} is a median")
+            raise InvalidValueError(
+                "measures", f"must be means of the queries of a class, but {result.name} is a median"
+            )
     numbers, first, sizes = np.unique(classes, return_index=True, return_counts=True)
     names = [plain_label(labels[query]) for query in first.tolist()]
     by_name = np.array(sorted(range(len(numbers)), key=names.__getitem__))  # whatever the order of the samples is
@@ -74,7 +80,7 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
     left = f"; {undefined} without a value at the end" if undefined else ""
     title = f"{len(shown)} of {count(len(names), 'class', 'classes')}, worst {results[0].name} first{left}."
     rows = {"class": [names[number] for number in shown.tolist()], "queries": sizes[shown].tolist()}
-    return Breakdown(rows, _taken(means, shown), (title,))
+    return Breakdown(rows, _taken(means, shown), (title,), _units(results))
 
 
 def by_query(results: Sequence[Result], about: Mapping[str, NDArray[Any]], n: int | None = None) -> Breakdown:
@@ -93,7 +99,13 @@ def by_query(results: Sequence[Result], about: Mapping[str, NDArray[Any]], n: in
         left = f"; {undefined} without a value left out" if undefined else ""
         title = f"{len(shown)} of {queries}, worst {name} first{left}."
     rows = {name: [plain_label(label) for label in column[shown]] for name, column in about.items()}
-    return Breakdown(rows, _taken({result.name: result.per_query for result in results}, shown), (title,))
+    return Breakdown(
+        rows, _taken({result.name: result.per_query for result in results}, shown), (title,), _units(results)
+    )
+
+
+def _units(results: Sequence[Result]) -> dict[str, Unit]:
+    return {result.name: result.measure.unit for result in results if result.measure.unit != "fraction"}
 
 
 def _means_of_runs(result: Result, queries: Int64, ends: Int64) -> Triple[Float64]:

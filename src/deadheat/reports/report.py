@@ -534,7 +534,7 @@ class Report(Answer, ByName[Result]):
                 for name in tied
                 if self[name].measure.median
             ),
-            *self.__about_weights(),
+            *self._about_weights(),
             *self.__about_gallery(),
             *self.__about_unreachable(),
             *([self.__about_ties(affected=bool(tied))] if self.ties.mixed_groups or not wanting else []),
@@ -557,7 +557,7 @@ class Report(Answer, ByName[Result]):
         noun = "a singleton" if n == 1 else "singletons"
         return f"{_queries(self.n_query)}, {n} of them without a relevant item ({noun}) and {treated}.{mean}"
 
-    def __about_weights(self) -> list[str]:
+    def _about_weights(self) -> list[str]:
         """Return a sentence on the weights of the queries; mostly none."""
         if self.weights is None:
             return []

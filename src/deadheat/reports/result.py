@@ -14,8 +14,8 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.samples import QueryLabels
 from deadheat.measures import names as measure_names
-from deadheat.measures.family import Measure
 from deadheat.measures import values as measure_values
+from deadheat.measures.family import Measure
 from deadheat.reports.answer import KINDS
 from deadheat.reports.averaging import Average, Averaging, of_singleton
 from deadheat.reports.tables import DIGITS, count, notebook_row, value
@@ -219,10 +219,14 @@ def results_of(
 ) -> dict[str, Result]:
     """Return the results for some measures of a profile, by name."""
     parsed = [measure_names.parse(name) for name in names]
-    has_relevant = profile.n_relevant > 0 if averaging.weights is None else (profile.n_relevant > 0) & (averaging.weights > 0)
+    has_relevant = (
+        profile.n_relevant > 0 if averaging.weights is None else (profile.n_relevant > 0) & (averaging.weights > 0)
+    )
     results = {}
     if any(measure.median for measure in parsed) and not averaging.is_plain:
-        raise InvalidValueError("measures", "must be means for weighted queries and for a mean over classes, no medians")
+        raise InvalidValueError(
+            "measures", "must be means for weighted queries and for a mean over classes, no medians"
+        )
     for measure, values in zip(parsed, measure_values.all_bounds(profile, parsed, threads), strict=True):
         if singletons != "skip":  # they come as NaN, and get what they count as
             filler = of_singleton(singletons, measure.kind == "precision")

@@ -297,7 +297,13 @@ def mean_intervals(
         rows, weights = (sums[:-1], sums[-1]) if average == "query" else (sums[:-1] / sums[-1], None)
     n = rows.shape[1]
     method = chosen.method
-    if method == "percentile" and within == (0, 1) and classes is weights is None and n > 1 and np.isin(rows, (0, 1)).all():
+    if (
+        method == "percentile"
+        and within == (0, 1)
+        and classes is weights is None
+        and n > 1
+        and np.isin(rows, (0, 1)).all()
+    ):
         method, ends_of_rows = "Wilson", [wilson(exact_mean(row), n, chosen.confidence_level) for row in rows]
     else:
         ends_of_rows = [ends.within(*within) for ends in _of_rows(rows, weights, chosen, within)]
