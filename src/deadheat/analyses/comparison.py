@@ -340,8 +340,8 @@ class Comparison(Answer):
             "ties.",
             f"{a} - {b}: the mean difference, query by query. In lower, {a}'s ties are broken in the worst way and "
             f"{b}'s in the best.",
-            f"{100 * test.confidence_level:g} % interval: of the difference of {self._by(shown)}, for the population that "
-            f"the {units} were drawn from; {test.method} bootstrap over {units}, {test.n_resamples} resamples.",
+            f"{100 * test.confidence_level:g} % interval: of the difference of {self._by(shown)}, for the population "
+            f"that the {units} were drawn from; {test.method} bootstrap over {units}, {test.n_resamples} resamples.",
             f"p: paired permutation test of {self._by(shown)}, {test.alternative}: {asked}. It swaps the two, as if "
             f"chance had decided which one is which: {'every swap' if all(exact) else some} of {units}.",
             "worst-case p over all tie-breakings: the largest p that any way to break the ties has. The column is left "

@@ -53,6 +53,7 @@ class SlicedComparison(Answer):
 
     def _panel(self, measure: str) -> Panel:
         slices, whole = self.differences[measure], self.whole[measure]
+        kinds = [whole.measure.unit] * (len(slices) + 2)
         a, b = whole.names
         level = f"{100 * whole.test.confidence_level:g} % interval"
         of_both = [
@@ -68,7 +69,7 @@ class SlicedComparison(Answer):
             Column("", [*(row.tested_interval for row in slices), NOTHING, whole.tested_interval], "fraction", level,
                    "interval"),
             Column("pvalue", [*self.pvalues[measure].values(), float("nan"), whole.pvalue], "probability", "p"),
-        ], key="", by_name=False, part=("measure", measure), kinds=[whole.measure.unit] * (len(slices) + 2))  # fmt: skip
+        ], key="", by_name=False, part=("measure", measure), kinds=kinds)  # fmt: skip
 
     def facts(self) -> dict[str, Any]:
         """Return the differences of each slice, with their adjusted p-values, and those of all queries, by measure."""

@@ -1,4 +1,4 @@
-"""Measures of the first or the last hit: Hit@k, MRR, MRR@k and MnR of the first relevant item, mINP [1]_, All@k of the last.
+"""Measures of the first or the last hit: Hit@k, MRR, MRR@k, MnR of the first relevant item, mINP [1]_, All@k of all.
 
 Tie groups come in, and only the first, or the last, of them matters: a loop finds its best and its worst value. Where
 these differ, mean and deviation are those of a function of one order statistic, the slot of the first, or last,
@@ -6,8 +6,8 @@ relevant item of a group in random order. Hit@k is "Recall@K" of metric learning
 last relevant item is among the first k: of a group of t items, m of them relevant, all m are in its first s slots with
 probability C(s, m) / C(t, m).
 
-MnR is the rank of the first relevant item itself, the mean rank of video–text retrieval [2]_ and MR1 of cover songs; its
-median over queries is MdR. The first of m relevant items among t that tie has slot (t + 1)/(m + 1) on average.
+MnR is the rank of the first relevant item itself, the mean rank of video–text retrieval [2]_ and MR1 of cover songs;
+its median over queries is MdR. The first of m relevant items among t that tie has slot (t + 1)/(m + 1) on average.
 
 .. [1] Ye et al. 2021, Deep learning for person re-identification: a survey and outlook.
 .. [2] Yu, Kim, Kim 2018, A joint sequence fusion model for video question answering and retrieval.

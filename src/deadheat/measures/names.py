@@ -16,15 +16,16 @@ import numpy as np
 
 from deadheat.errors import MOST, InvalidTypeError, InvalidValueError, printable
 from deadheat.inputs.arrays import least_gain
-from deadheat.measures.average_precision import HITS, OVER, AveragePrecision
+from deadheat.measures.average_precision import HITS, OVER, AveragePrecision, ChanceNormalized
 from deadheat.measures.counts import OVER as RECALL_OVER
 from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
+from deadheat.measures.early import ALPHAS, Bedroc, BeforeFirstMiss, Enrichment
 from deadheat.measures.expected_reciprocal_rank import ExpectedReciprocalRank
 from deadheat.measures.family import Family, Measure, key
 from deadheat.measures.first_last_hit import AllHits, FirstRank, HitPosition
 from deadheat.measures.interpolated import RECALLS, Interpolated, nearest, reached
-from deadheat.measures.rank_discount import PERSISTENCE, RankBiasedPrecision
+from deadheat.measures.rank_discount import PERSISTENCE, GainSum, RankBiasedPrecision
 from deadheat.support import checks
 from deadheat.support.lazy import difflib
 
@@ -58,6 +59,12 @@ FAMILIES = [
     Family("nDCG", "may", "precision", DiscountedGain(),
            "gains over log2(rank + 1), summed, over the same for the best order",
            ("normalized DCG", "normalised DCG", "normalized discounted cumulative gain", "ndcg cut"), choices=GAINS),
+    Family("DCG", "may", "precision", GainSum(mean=False),
+           "gains over log2(rank + 1), summed, and divided by nothing", ("discounted cumulative gain",), choices=GAINS,
+           unit="gain", within=(0.0, math.inf)),
+    Family("ACG", "must", "precision", GainSum(mean=True),
+           "mean grade of the first k, 0 for an irrelevant item", ("mean grade", "average cumulative gain"),
+           unit="gain", within=(0.0, math.inf)),
     Family("ERR", "must", "precision", ExpectedReciprocalRank(),
            "chance to stop at a rank, (2^grade - 1) / 16 for a reader who comes there, over the rank, summed",
            ("expected reciprocal rank",)),
@@ -74,6 +81,18 @@ FAMILIES = [
     Family("bpref", "never", "precision", Preferences(),
            "mean over relevant items of 1 - min(x, R) / min(N, R): x of the N judged irrelevant items in front",
            ("binary preference",)),
+    Family("NAP", "never", "precision", ChanceNormalized(),
+           "(AP - c) / (1 - c) for the AP c of a random order, 0 by chance",
+           ("normalized AP", "normalised AP", "normalized average precision", "chance-normalized AP"),
+           within=(-math.inf, 1.0)),
+    Family("EF", "recall", "precision", Enrichment(),
+           "precision in the first share r of the ranked items, rounded up, over that of all",
+           ("enrichment factor", "enrichment"), unit="times", within=(0.0, math.inf)),
+    Family("BEDROC", "never", "precision", Bedroc(),
+           "e^(-alpha rank / n) over the relevant items, scaled to [0, 1]; alpha = 20", (), choices=ALPHAS),
+    Family("Sens1FP", "never", "recall", BeforeFirstMiss(),
+           "share of the relevant items in front of the first irrelevant one",
+           ("sensitivity up to the first FP", "sens up to 1st FP", "sensitivity at first false positive")),
     Family("IPrec", "recall", "precision", Interpolated(reached),
            "best precision at a relevant item from recall r on: from the r R-th, rounded up",
            ("interpolated precision",)),
@@ -112,7 +131,6 @@ NOT_HERE = {  # measures of other programs, and what to do instead
                "'ndcg-any', lambda rank: 1 / np.log2(np.maximum(rank, 2)), over='best')",
     **dict.fromkeys(("fallout", "precisionrecallcurve", "recallatfixedprecision"),
                     "is not computed; ask for P and Recall at the same cutoff"),
-    "acg": "is a mean of grades, no fraction, and is not computed; ask for nDCG, for which grades are gains",
     "relstring": "is the order of the documents itself, which ties leave open",
     **dict.fromkeys(("amr", "amri"), "is adjusted for chance: dh.link_prediction has it; or ask for MnR"),
     "unj": "counts documents without a judgement and is not computed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,7 +39,7 @@ DEFAULT_METHOD = "percentile"  # of an interval over queries or classes; see `de
 
 @dataclass(frozen=True, eq=False)
 class Result(PlainFloats):
-    """One measure of a profile: its means, as fractions in [0, 1] or in the unit of the measure, and the queries' values.
+    """One measure of a profile: means as fractions in [0, 1], or in the measure's unit, and the values of the queries.
 
     **Ties:** `lower` is the value when every tie is broken in the worst way, `upper` in the best, and `expected` is
     the exact mean over all ways to break them. **Undefined:** NaN where no query has a value, and `expected` under
@@ -51,7 +51,8 @@ class Result(PlainFloats):
         The measure's name as deadheat writes it.
     lower, expected, upper : float
         Means, or for a measure such as ``median(MRR)`` medians; a median has an expected value only where its bounds
-        are equal. Sums are correctly rounded (`math.fsum`), so that their bits do not depend on the order of the queries.
+        are equal. Sums are correctly rounded (`math.fsum`), so that their bits do not depend on the order of the
+        queries.
     std : float
         Standard deviation of the mean over independent, uniformly random tie-breaking of every query.
     per_query : Triple
@@ -173,7 +174,7 @@ class Result(PlainFloats):
         >>> interval.lower, interval.upper
         (Interval(low=0.0, high=1.0), Interval(low=0.5, high=1.0))
         """
-        settings = {
+        settings: dict[str, Any] = {
             "classes": self._averaging.clusters(resample, labels), "confidence_level": confidence_level,
             "method": DEFAULT_METHOD if method is None else method, "n_resamples": n_resamples, "seed": seed,
         }  # fmt: skip
@@ -219,14 +220,11 @@ def results_of(
 ) -> dict[str, Result]:
     """Return the results for some measures of a profile, by name."""
     parsed = [measure_names.parse(name) for name in names]
-    has_relevant = (
-        profile.n_relevant > 0 if averaging.weights is None else (profile.n_relevant > 0) & (averaging.weights > 0)
-    )
+    left_out = np.zeros(profile.n_query, dtype=np.bool_) if averaging.weights is None else averaging.weights == 0
+    has_relevant = (profile.n_relevant > 0) & ~left_out
     results = {}
     if any(measure.median for measure in parsed) and not averaging.is_plain:
-        raise InvalidValueError(
-            "measures", "must be means for weighted queries and for a mean over classes, no medians"
-        )
+        raise InvalidValueError("measures", "must be no medians where queries are weighted or the mean is over classes")
     for measure, values in zip(parsed, measure_values.all_bounds(profile, parsed, threads), strict=True):
         if singletons != "skip":  # they come as NaN, and get what they count as
             filler = of_singleton(singletons, measure.kind == "precision")
@@ -235,9 +233,8 @@ def results_of(
                 raise InvalidValueError("singletons", rule)
             for array in (values.lower, values.upper) if profile.bounds_only else values:
                 array[at_level(profile, measure.rel).n_relevant == 0] = filler
-        if averaging.weights is not None:
-            for array in values:
-                array[averaging.weights == 0] = np.nan
+        for array in values:
+            array[left_out] = np.nan
         defined = ~np.isnan(values.lower)
         counts = int(np.count_nonzero(defined)), int(np.count_nonzero(has_relevant & ~defined))
         results[measure.name] = Result(measure.name, values, *counts, profile, averaging, measure)
