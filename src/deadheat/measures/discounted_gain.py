@@ -33,6 +33,7 @@ GAINS = {
     "dcg='log2'": Variant("gains are the grades"),
     EXPONENTIAL: Variant("the same with gains 2^grade - 1", ("nDCG burges", "nDCG exp")),
 }
+UNDIVIDED_GAINS = {**GAINS, EXPONENTIAL: GAINS[EXPONENTIAL]._replace(aliases=("DCG burges", "DCG exp"))}
 _LARGEST_EXPONENT = 500  # of the gain 2^g - 1: its square must not overflow
 
 _BLOCK = 64  # the running sum of the discounts is kept at every _BLOCK-th rank; the core knows it too

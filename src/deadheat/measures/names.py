@@ -19,7 +19,7 @@ from deadheat.inputs.arrays import least_gain
 from deadheat.measures.average_precision import HITS, OVER, AveragePrecision, ChanceNormalized
 from deadheat.measures.counts import OVER as RECALL_OVER
 from deadheat.measures.counts import Area, Hits, Preferences, SetCounts
-from deadheat.measures.discounted_gain import GAINS, DiscountedGain
+from deadheat.measures.discounted_gain import GAINS, UNDIVIDED_GAINS, DiscountedGain
 from deadheat.measures.early import ALPHAS, Bedroc, BeforeFirstMiss, Enrichment
 from deadheat.measures.expected_reciprocal_rank import ExpectedReciprocalRank
 from deadheat.measures.family import Family, Measure, key
@@ -60,7 +60,7 @@ FAMILIES = [
            "gains over log2(rank + 1), summed, over the same for the best order",
            ("normalized DCG", "normalised DCG", "normalized discounted cumulative gain", "ndcg cut"), choices=GAINS),
     Family("DCG", "may", "precision", GainSum(mean=False),
-           "gains over log2(rank + 1), summed, and divided by nothing", ("discounted cumulative gain",), choices=GAINS,
+           "gains over log2(rank + 1), summed, and divided by nothing", ("discounted cumulative gain",), choices=UNDIVIDED_GAINS,
            unit="gain", within=(0.0, math.inf)),
     Family("ACG", "must", "precision", GainSum(mean=True),
            "mean grade of the first k, 0 for an irrelevant item", ("mean grade", "average cumulative gain"),
@@ -83,7 +83,7 @@ FAMILIES = [
            ("binary preference",)),
     Family("NAP", "never", "precision", ChanceNormalized(),
            "(AP - c) / (1 - c) for the AP c of a random order, 0 by chance",
-           ("normalized AP", "normalised AP", "normalized average precision", "chance-normalized AP"),
+           ("normalized average precision", "chance-normalized AP"),
            within=(-math.inf, 1.0)),
     Family("EF", "recall", "precision", Enrichment(),
            "precision in the first share r of the ranked items, rounded up, over that of all",
