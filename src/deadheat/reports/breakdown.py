@@ -65,9 +65,8 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
     """
     for result in results:
         if result.measure.median:
-            raise InvalidValueError(
-                "measures", f"must be means of the queries of a class, but {result.name} is a median"
-            )
+            rule = f"must be means over the queries of a class, but {result.name} is a median"
+            raise InvalidValueError("measures", rule)
     numbers, first, sizes = np.unique(classes, return_index=True, return_counts=True)
     names = [plain_label(labels[query]) for query in first.tolist()]
     by_name = np.array(sorted(range(len(numbers)), key=names.__getitem__))  # whatever the order of the samples is

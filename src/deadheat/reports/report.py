@@ -528,12 +528,7 @@ class Report(Answer, ByName[Result]):
                 f"{name} is undefined for {_queries(n)} with a relevant item, left out of its mean."
                 for name, n in undefined.items()
             ),
-            *(
-                f"{name} is a median over queries: its bounds are the medians of their bounds, and it has no expected "
-                "value where these differ."
-                for name in tied
-                if self[name].measure.median
-            ),
+            *self._about_medians(tied),
             *self._about_weights(),
             *self.__about_gallery(),
             *self.__about_unreachable(),
@@ -556,6 +551,11 @@ class Report(Answer, ByName[Result]):
         }[self.singletons]
         noun = "a singleton" if n == 1 else "singletons"
         return f"{_queries(self.n_query)}, {n} of them without a relevant item ({noun}) and {treated}.{mean}"
+
+    def _about_medians(self, tied: list[str]) -> list[str]:
+        names = [name for name in tied if self[name].measure.median]
+        what = "a median over queries" if len(names) == 1 else "medians over queries"
+        return [f"{', '.join(names)}: {what}, of the bounds; no expected value where these differ."] if names else []
 
     def _about_weights(self) -> list[str]:
         """Return a sentence on the weights of the queries; mostly none."""
