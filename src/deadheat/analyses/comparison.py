@@ -503,9 +503,7 @@ def compare(
             raise InvalidTypeError(name, f"must be a Report, but is {type(report).__name__}")
     called = checks.two_names(names)
     both = "a and b" if called == ("A", "B") else " and ".join(called)
-    shown = (
-        tuple(name for name in a.measures if name in b.measures) if measures is None else measure_names(measures, a.rel)
-    )
+    shown = common_means([a, b]) if measures is None else measure_names(measures, a.rel)
     if not shown:
         measured = f"{', '.join(a.measures)} and {', '.join(b.measures)}"
         raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {measured}")
@@ -527,6 +525,13 @@ def compare(
     )  # fmt: skip
     clusters, caveats = averaging.clusters(resample, labels), averaging.caveats(resample, labels)
     return Comparison(a, b, called, shown, test, by, n_query, place_in_b, clusters, caveats)
+
+
+def common_means(reports: Iterable[Report]) -> tuple[str, ...]:
+    """Return the measures that all reports show, without medians, which paired tests do not compare."""
+    first, *others = reports
+    shown = (name for name in first.measures if all(name in other.measures for other in others))
+    return tuple(name for name in shown if not parse(name).median)
 
 
 def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:

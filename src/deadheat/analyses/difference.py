@@ -196,7 +196,7 @@ class Difference(PlainFloats):
     def shown(self, amount: float, form: str = ".2f") -> str:
         """Format an amount of the measure: per cent are points."""
         kind = KINDS[self.measure.unit]
-        return f"{kind.scale * amount:{form}} {'points' if kind.unit == 'fraction' else kind.unit_shown}"
+        return f"{kind.scale * amount:{form}} {kind.points}"
 
     @property
     def per_tested(self) -> Float64:

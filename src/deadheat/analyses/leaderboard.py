@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from deadheat.analyses.comparison import BY, Comparison, about, compare, in_per_cent, listed
+from deadheat.analyses.comparison import BY, Comparison, about, common_means, compare, in_per_cent, listed
 from deadheat.analyses.difference import By, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.measures.family import End, Measure
@@ -449,8 +449,7 @@ def leaderboard(
     """
     _require_reports(reports)
     if measures is None:
-        first, *others = reports.values()
-        shown = tuple(name for name in first.measures if all(name in other.measures for other in others))
+        shown = common_means(reports.values())
         if not shown:
             raise InvalidValueError("reports", "must show a measure in common, or measures be given")
     else:

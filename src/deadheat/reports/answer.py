@@ -77,6 +77,11 @@ class ValueKind(NamedTuple):
     scale: float = 1.0
     form: Callable[[Any], str] | None = None
 
+    @property
+    def points(self) -> str:
+        """The name of a difference: those of per cent are points."""
+        return "points" if self.unit_shown == "%" else self.unit_shown
+
 
 KINDS = {
     "text": ValueKind("", form=str),
