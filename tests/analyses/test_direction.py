@@ -99,10 +99,10 @@ def test_tables_of_several_units() -> None:
 def test_gates_in_ranks() -> None:
     better, worse = report(0, within=1), report(1, within=6)
     compared = dh.compare(better, worse, measures="MnR")
-    found = compared.gate()
-    assert not found.passed
-    assert "significantly worse" in found.verdict()
-    assert "ranks" in found.verdict()
+    decision = compared.gate()
+    assert not decision.passed
+    assert "significantly worse" in decision.verdict()
+    assert "ranks" in decision.verdict()
     assert compared.gate(10, "drop").passed
     assert dh.compare(worse, better, measures="MnR").gate().passed
     with pytest.raises(InputError, match="MnR has no worst value"):

@@ -131,8 +131,8 @@ def test_rank_biased_precision_has_an_absolute_error() -> None:
 
 
 def test_every_family_is_measured() -> None:
-    apart = [*BIASED_NAMES, *SUM_NAMES, *SCALED_NAMES, "MnR"]  # in test_arrangements, to about 14 digits
-    measured = {parse(name).family for name in [*BINARY, *GRADED, *apart]}
+    absolute = [*BIASED_NAMES, *SUM_NAMES, *SCALED_NAMES, "MnR"]  # in test_arrangements, to about 14 digits
+    measured = {parse(name).family for name in [*BINARY, *GRADED, *absolute]}
     assert measured == {row.name for row in FAMILIES}
 
 

@@ -128,12 +128,12 @@ class Difference(PlainFloats):
 
     @property
     def at_worst(self) -> Float64:
-        """How much better A is for each query in its worst case, (n_query,): `per_query.lower` if more is better."""
+        """The lead of A for each query in its worst case, (n_query,): `per_query.lower` if more is better."""
         return self.per_query.lower if self.measure.sign > 0 else 0.0 - self.per_query.upper
 
     @property
     def at_best(self) -> Float64:
-        """How much better A is for each query in its best case, (n_query,)."""
+        """The lead of A for each query in its best case, (n_query,)."""
         return self.per_query.upper if self.measure.sign > 0 else 0.0 - self.per_query.lower
 
     @property
@@ -206,7 +206,7 @@ class Difference(PlainFloats):
         return tested
 
     def units_of(self, chosen: NDArray[np.bool_]) -> Float64:
-        """Return by how much A is better in each independent unit, of some queries: the sum of what is tested."""
+        """Return the lead of A in each independent unit, of some queries: the sum of the tested differences."""
         sums: Float64 = self._of_units(getattr(self._tested, self.end)[None], chosen)[0][0]
         return self.measure.sign * sums
 
@@ -218,7 +218,7 @@ class Difference(PlainFloats):
 
     @property
     def drop(self) -> float:
-        """By how much B is worse, by the value that is tested."""
+        """The drop from A to B of the value that is tested; above 0 where B is worse."""
         return self.measure.sign * self.tested
 
     @property

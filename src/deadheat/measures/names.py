@@ -229,10 +229,10 @@ def parse(name: str) -> Measure:
     if key(name) in _MEDIANS:
         return _MEDIANS[key(name)].measure(median=True)
     if (inner := _MEDIAN.fullmatch(name)) is not None:
-        of = parse(inner[1])
-        if of.median:
+        mean = parse(inner[1])
+        if mean.median:
             raise MeasureNameError("measures", f"{name!r} must be the median of a measure, but {inner[1]!r} is one")
-        return of.row.measure(of.cutoff, of.choice, of.rel, median=True)
+        return mean.row.measure(mean.cutoff, mean.choice, mean.rel, median=True)
     text, parameter = _split_parameter(name)
     base, cutoff = _split_cutoff(text)
     _refuse_bounds(name, base, cutoff, parameter)

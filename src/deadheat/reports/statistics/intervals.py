@@ -345,7 +345,7 @@ def median_intervals(
     rows = np.stack([lower, upper])[:, kept]
     of_value = np.arange(rows.shape[1]) if classes is None else np.unique(classes[kept], return_inverse=True)[1]
     order = own_order(*class_sums(rows, of_value)[0])  # of the units, whatever the order in which they came
-    n, place = len(order), np.argsort(order)
+    n, position = len(order), np.argsort(order)
     ends = [NOTHING, NOTHING]
     if n > 1:
         rng, step, pieces = np.random.default_rng(chosen.seed), max(1, _AT_ONCE // rows.shape[1]), []
@@ -354,7 +354,7 @@ def median_intervals(
             size = min(step, chosen.n_resamples - first)
             drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
             times = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
-            pieces.append([_medians(row[at], times[:, place[of_value[at]]]) for row, at in zip(rows, ascending,
+            pieces.append([_medians(row[at], times[:, position[of_value[at]]]) for row, at in zip(rows, ascending,
                            strict=True)])  # fmt: skip
         ends = percentiles(np.concatenate(pieces, axis=1), chosen.confidence_level)
     worst, best = ends[0], ends[1].at_least(ends[0])
