@@ -20,7 +20,7 @@ A, B = (
 
 
 def test_pictures_have_the_unit_of_the_measure() -> None:
-    found = dh.compare(A, B, measures="MnR", names=("one", "two"))
+    comparison = dh.compare(A, B, measures="MnR", names=("one", "two"))
     leader = "one" if A["MnR"].upper < B["MnR"].upper else "two"
     ax = dh.plots.bounds({"one": A, "two": B}, measures="MnR")
     assert ax.get_xlabel() == "MnR (ranks)"
@@ -28,8 +28,8 @@ def test_pictures_have_the_unit_of_the_measure() -> None:
     assert ax.get_title() == f"MnR: {leader} is first by the upper bound, {least:.2f} ranks"
     assert dh.plots.mean_intervals({"one": A, "two": B}, "MdR").get_xlabel() == "MdR (ranks)"
     assert dh.plots.per_class(A, "MnR").get_xlabel() == "MnR (ranks)"
-    heights = [patch.get_height() for patch in dh.plots.differences(found["MnR"]).patches]
-    assert sum(height < 0 for height in heights[: found["MnR"].n_wins_a]) == found["MnR"].n_wins_a
+    heights = [patch.get_height() for patch in dh.plots.differences(comparison["MnR"]).patches]
+    assert sum(height < 0 for height in heights[: comparison["MnR"].n_wins_a]) == comparison["MnR"].n_wins_a
     assert dh.plots.caterpillar(A, "MnR").get_ylabel().endswith("(ranks)")
     with pytest.raises(InputError, match="measures must have one unit to be drawn on one axis"):
         dh.plots.bounds(A)

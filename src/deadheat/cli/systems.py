@@ -31,8 +31,9 @@ from deadheat.errors import MOST, FileError, InputError, UndefinedError, printab
 from deadheat.inputs import trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
+from deadheat.measures.names import parse
 from deadheat.plots.pages import html_report
-from deadheat.reports.answer import Answer
+from deadheat.reports.answer import KINDS, Answer
 from deadheat.reports.averaging import Singletons, SummaryOptions, fractions
 from deadheat.reports.evaluating import RUN_MEASURES, evaluate, report_of
 from deadheat.reports.report import Report
@@ -122,7 +123,7 @@ _OF_RUNS = {"qrels", *_JUDGING}
             help="With --fail-if-worse, fail B if a measure is shown to fall by more than --margin (worse), falls by "
             "more (drop, without a test), or is not shown to fall by less (as_good). Default: worse."),
         option("Run", "--margin", type=REAL, needs="fail_if_worse", metavar="POINTS",
-            help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
+            help="Allow B to lose so many percentage points, or ranks, with --fail-if-worse. Default: 0."),
     ],
 )  # fmt: skip
 def compare(files: tuple[Path, ...], **options: Any) -> int:
@@ -143,7 +144,8 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
     tested = {"by": options["by"], **settings(options)}
     result = comparison.compare(of_a, of_b, names=(a, b), **tested)
     sliced = shared.slices(result.by_slice, options["by_slice"], of_a)
-    decision = result.gate(margin / 100, options["gate"] or "worse") if options["fail_if_worse"] else None
+    scale = KINDS[parse(next(iter(result))).unit].scale
+    decision = result.gate(margin / scale, options["gate"] or "worse") if options["fail_if_worse"] else None
     if options["html"] is not None:
         about = shared.about_page(*files)
         write_page(options["html"], html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, **tested))
