@@ -13,7 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import InputError
-from deadheat.reports.statistics.intervals import expanded, mean_intervals, percentiles
+from deadheat.reports.statistics.intervals import expanded, mean_intervals, median_intervals, percentiles
 
 GROUPS = [[(0, 0, 2, 1)], [(1, 0, 1, 1)], [(0, 0, 3, 2)], [(2, 0, 2, 1)], [(0, 0, 1, 1)], []]
 IDS = tuple(f"q{i}" for i in range(6))
@@ -165,6 +165,11 @@ def test_a_median_over_every_order_of_every_query() -> None:
 
 def test_the_interval_of_a_median_draws_queries_or_classes() -> None:
     rng = np.random.default_rng(2)
+    for n in (6, 7):
+        values = np.sort(rng.random(n))
+        drawn = values[np.random.default_rng(0).integers(0, n, (50, n))]
+        single = median_intervals(values, values, values, method="percentile", n_resamples=50, confidence_level=0.5)
+        assert single.lower == percentiles(np.median(drawn, axis=1)[None], 0.5)[0]
     points = rng.normal(size=(40, 3))
     report = dh.evaluate(points, np.arange(40) // 4, measures="MdR", distance="euclidean")
     values = report["MdR"].per_query.lower
