@@ -45,12 +45,17 @@ def on_post_build(config: Any, **kwargs: Any) -> None:
         ((section, _),) = entry.items()
         lines.append(f"\n## {section}\n")
         for page in pages_of(entry):
-            head = _HEAD.search(Path(config["docs_dir"], page).read_text(encoding="utf-8"))
-            assert head is not None, f"{page} begins with no title"
-            about = " ".join(_LINK.sub(r"\1", head["about"]).split())
+            title, about = head_of(Path(config["docs_dir"], page).read_text(encoding="utf-8"))
             address = "" if page == "index.md" else re.sub(r"(/index)?\.md$", "/", page)
-            lines.append(f"- [{head['title']}]({config['site_url'] or ''}{address}): {about}")
+            lines.append(f"- [{title}]({config['site_url'] or ''}{address}): {about}")
     Path(config["site_dir"], "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def head_of(markdown: str) -> tuple[str, str]:
+    """Return the title of a page and its first paragraph, without links."""
+    head = _HEAD.search(markdown)
+    assert head is not None, f"a page begins with no title: {markdown[:80]!r}"
+    return head["title"], " ".join(_LINK.sub(r"\1", head["about"]).split())
 
 
 def pages_of(nav: Any) -> Iterator[str]:
@@ -61,8 +66,10 @@ def pages_of(nav: Any) -> Iterator[str]:
             yield from pages_of(part)
 
 
-def on_page_markdown(markdown: str, **kwargs: Any) -> str:
-    """Doctests without the marks that only doctest needs."""
+def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
+    """Doctests without the marks that only doctest needs; the first sentence describes the page to search engines."""
+    about = head_of(markdown)[1].replace("`", "").replace("*", "")
+    page.meta.setdefault("description", re.split(r"(?<=[.?!]) ", about)[0])
     return _SESSION.sub(lambda block: f"```pycon\n{block['code'].replace('<BLANKLINE>', '')}\n```", markdown)
 
 
@@ -83,16 +90,25 @@ class Numpydoc(griffe.Extension):
 
 
 def _show_settings(function: griffe.Function) -> None:
-    """Put the data and the settings of a task into the signature of a function decorated with `shows_settings`."""
+    """Put the data and the settings of a task into the signature of a function decorated with `shows_settings`.
+
+    Settings that the docstring describes together, as ``**settings``, stay together.
+    """
     decorators = [str(each.value) for each in function.decorators if "shows_settings" in str(each.value)]
     if not decorators:
         return
-    data = dict.fromkeys(DATA) if "data" in decorators[0] else {}
-    text = function.docstring.value if function.docstring else ""
-    for name, default in (data if "**settings" in text else data | DEFAULTS).items():
-        if name not in function.parameters:
-            kind = griffe.ParameterKind.keyword_only
-            function.parameters.add(griffe.Parameter(name, kind=kind, default=repr(default)))
+    kinds, data = griffe.ParameterKind, DATA if "data" in decorators[0] else ()
+    together = function.docstring is not None and "**settings" in function.docstring.value
+    shown = [griffe.Parameter(name, kind=kinds.positional_or_keyword, default="None") for name in data]
+    own = [each for each in function.parameters if not data or each.kind in (kinds.keyword_only, kinds.var_keyword)]
+    shown += [each for each in own if each.kind is not kinds.var_keyword]
+    if together:
+        shown += [each for each in own if each.kind is kinds.var_keyword]
+    else:
+        own_names = {each.name for each in own}
+        settings = {name: default for name, default in DEFAULTS.items() if name not in own_names}
+        shown += [griffe.Parameter(name, kind=kinds.keyword_only, default=repr(settings[name])) for name in settings]
+    function.parameters = griffe.Parameters(*shown)
 
 
 def _together(

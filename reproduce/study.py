@@ -48,6 +48,7 @@ STUDIES = {  # by module, in the order of the page: the question of each
     "null": "how often a test gives p < 0.05 where nothing differs",
     "decisions": "how often boards and gates err, and what drop they find",
     "rerankers": "five rules for ties, and a reranker whose inputs are truncated",
+    "records": "a lead of 3 in 500 questions, and the ties of fused ranks",
     "hashing": "hash codes: bounds, sorts and definitions of mAP of the same codes",
     "dropout": "a network on rendered words: train, test, and the gap between them",
 }

@@ -38,6 +38,10 @@ WORDS = {  # that people search for, and a page that must be found
     "leave one out": "glossary/",
     "confidence interval": "how-to/statistics/",
     "pip install": "installation/",
+    "evaluate": "api/evaluating/",
+    "exclude": "api/profiles/",
+    "agent memory": "studies/records/",
+    "CUDA": "long-runs/",
 }
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict"]  # with --quiet, no warning is counted
 _LOADS = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}

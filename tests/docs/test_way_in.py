@@ -19,12 +19,25 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_first_table_is_what_its_command_prints() -> None:
+def printed_by(example: str, monkeypatch: pytest.MonkeyPatch) -> str:
     pytest.importorskip("sklearn", reason="the table is of scikit-learn's digits (extra demo)")
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        runpy.run_path(str(ROOT / "examples" / "do_ties_matter.py"), run_name="__main__")
-    table = printed.getvalue()
+        runpy.run_path(str(ROOT / "examples" / example), run_name="__main__")
+    return printed.getvalue()
+
+
+def test_the_first_picture_is_what_its_command_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = (ROOT / "docs" / "assets" / "two-orders.svg").read_text(encoding="utf-8")
+    assert drawn == printed_by("two_orders.py", monkeypatch)
+    values = re.findall(r'class="bold"[^>]*>([^<]*\d)', drawn)
+    assert [value for value in values if value not in README] == []
+    assert len(values) == 3
+
+
+def test_the_first_table_is_what_its_command_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = printed_by("do_ties_matter.py", monkeypatch)
     assert table.count("\n") == 2 + 5
     assert table in README
     assert table in (ROOT / "docs" / "index.md").read_text(encoding="utf-8")

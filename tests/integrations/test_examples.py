@@ -24,7 +24,10 @@ def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def printed(name: str) -> str:
     text, script = io.StringIO(), str(ROOT / "examples" / f"{name}.py")
-    if name == "vector_index":  # in a process of its own: other libraries put their own search in the place of faiss's
+    if name in (
+        "flat_index",
+        "vector_index",
+    ):  # in a process of its own: other libraries put their own search in the place of faiss's
         return subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
     with contextlib.redirect_stdout(text):
         runpy.run_path(script, run_name="__main__")
@@ -43,6 +46,9 @@ SAID = {  # by example the packages that it needs, and patterns of its output
         r"judged: -b   theirs: accuracy@1 0\.00   ours: 0\.50 \[0\.00, 1\.00\]\n"
         r"a trainer selects by cosine_ndcg@10_lower: 0\.631\n$",
     ]),
+    "flat_index": (
+        "faiss", [r"\| 0 \| 768 \| IndexFlatL2 \| 100\.00 \|\n", r"\| 1,000 \| 768 \| IndexFlatL2 \| \d\.\d\d \|\n"]
+    ),
     "graph_benchmarks": ("", [r"MRR +0\.0\d+ +\S+ +\S+\nHits@1 "]),
     "pykeen_evaluator": ("pykeen", [r"MRR, lower: .*\nMRR, expected: .*\nMRR, realistic: .*\nMRR, upper: "]),
     "trec_run": (
