@@ -271,7 +271,7 @@ class Comparison(Answer):
         return [" ".join([*values, self._about_pairs(shown)]), units, *verdict, *few, *self._caveats, *remarks]
 
     def _by(self, shown: Sequence[Difference]) -> str:
-        return tested_bounds(self.by, [row.measure for row in shown])
+        return bounds_tested(self.by, [row.measure for row in shown])
 
     def _about_expected(self, shown: Sequence[Difference]) -> list[str]:
         """Return a sentence that names the measures whose expected values are significantly the other way."""
@@ -381,7 +381,7 @@ BY: dict[By, str] = {
 }  # fmt: skip
 
 
-def tested_bounds(by: By, measures: Sequence[Measure]) -> str:
+def bounds_tested(by: By, measures: Sequence[Measure]) -> str:
     """Name the values that are tested: the guaranteed bound is the upper one where less is better."""
     ends = list(dict.fromkeys(measure.end(by) for measure in measures))
     return BY[ends[0]] if len(ends) == 1 else f"{BY[by]}, or {BY[ends[1 - ends.index(by)]]} where less is better"
