@@ -26,7 +26,8 @@ import deadheat as dh
 from deadheat.analyses.index_recall import IndexRecall
 from deadheat.engine.counting import ranking
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.errors import ExecutorError, InputError, InvalidTypeError, InvalidValueError
+from deadheat.errors import ExecutorError, FileError, InputError, InvalidTypeError, InvalidValueError
+from deadheat.inputs.ground_truth import read_neighbors
 
 DISTANCES = distance_registry.names()
 
@@ -81,6 +82,54 @@ def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch
             assert result.by_distance[i] == float(Fraction(near, len(searches[0])))
             n_tied += len(searches) > 1
         assert outcome.n_tied == n_tied
+
+
+@pytest.mark.parametrize("kind", ["grid", "floats", "zeros"])
+def test_filtered_queries_and_any_depth_are_over_all_exact_searches(kind: str, monkeypatch: Any) -> None:
+    """Of what is allowed for a query, whatever else is as near, equal to it, or returned; k-recall@R with R >= k."""
+    rng, outside = np.random.default_rng(len(kind)), 0
+    for _ in range(40):
+        for limit, most in (("TILE_COLUMNS", 6), ("BLOCK_ROWS", 4), ("MOST_CANDIDATES", 40), ("PAIRS", 20)):
+            monkeypatch.setattr(ranking, limit, int(rng.integers(1, most)))
+        n, k = int(rng.integers(1, 10)), int(rng.integers(1, 4))
+        rows, depth = made(kind, n, 2, rng), k + int(rng.integers(0, 4))
+        returned = [rng.permutation(n)[:length].tolist() for length in rng.integers(0, n + 1, n)]
+        allowed = rng.random((n, n) if rng.random() < 0.7 else n) < rng.choice([0.2, 0.7, 1.0])
+        own = np.where(rng.random(n) < 0.5, np.arange(n), -1)
+        given = {"distance": "euclidean", "allowed": allowed, "exclude": own, "depth": depth}
+        outcome = dh.index_recall(returned, rows, rows, k, **given)
+        values = outcome["index"].by_id
+        for i in range(n):
+            items = [j for j in range(n) if np.broadcast_to(allowed, (n, n))[i, j] and j != own[i]]
+            kept = [j for j in returned[i] if j != own[i]][:depth]
+            outside += len({*kept} - {*items})
+            if not items:
+                assert np.isnan([each[i] for each in values]).all()
+                continue
+            searches = exact_searches([oracles.exact_key(rows[i], rows[j], "euclidean") for j in items], k)
+            shares = [Fraction(len({items[j] for j in search} & {*kept}), len(search)) for search in searches]
+            want = [float(each) for each in (min(shares), sum(shares) / len(shares), max(shares))]
+            assert [each[i] for each in values] == pytest.approx(want, rel=1e-15)
+        outside -= outcome.n_outside["index"]
+    assert outside == 0
+    with pytest.raises(InputError, match=r"allowed must be bool, \(2\) or \(1, 2\), but has shape \(1,\) and"):
+        dh.index_recall([[0]], [[0.0]], [[0.0], [1.0]], 1, distance="l2", allowed=[True])
+
+
+def test_one_recall_at_r_by_a_ground_truth() -> None:
+    """TEXMEX's and faiss' definition: is the nearest item among the first R, whichever of those that tie."""
+    ids, distances, returned = [[0, 1, 2, 3]], [[1.0, 1.0, 2.0, 3.0]], [[5, 6, 1, 0]]
+    for depth, want in ((1, (0, 0, 0)), (3, (0, 0.5, 1)), (4, (1, 1, 1))):
+        result = dh.index_recall_of_truth(returned, ids, distances, 1, depth=depth)
+        assert tuple(result["index"].recall_by_id) == want
+        assert ("1-recall@" in str(result)) == (depth > 1)
+        assert result["index"].recall_by_distance == want[2]
+    similar = dh.index_recall_of_truth(returned, ids, -np.array(distances), 1, depth=3, order="descending")
+    assert tuple(similar["index"].recall_by_id) == (0, 0.5, 1)
+    with pytest.raises(InputError, match="depth must be at least 2, but is 1"):
+        dh.index_recall_of_truth(returned, ids, distances, 2, depth=1)
+    with pytest.raises(InputError, match='row 0 do not; order="descending" is for similarities'):
+        dh.index_recall_of_truth(returned, ids, -np.array(distances), 1)
 
 
 @pytest.mark.parametrize("kind", ["grid", "floats"])
@@ -441,6 +490,52 @@ def test_files_of_big_ann_benchmarks(files: None) -> None:
     assert json.loads(printed) == json.loads(result.to_json())
 
 
+def vecs(path: str, array: np.ndarray) -> None:
+    dims = np.full((len(array), 1), array.shape[1], dtype="<i4").view(np.uint8)
+    Path(path).write_bytes(np.hstack([dims, np.ascontiguousarray(array).view(np.uint8)]).tobytes())
+
+
+def test_files_of_texmex_and_of_lines(files: None) -> None:
+    """The same table from .ivecs, .npz and JSON lines, with distances next to the ids or in a file of their own."""
+    near, returned = NEAREST.astype("<f4"), RETURNED["any"]
+    result = dh.index_recall_of_truth({"any": returned}, IDS, near, 5, tolerance=1e-6)
+    vecs("truth.ivecs", IDS.astype("<i4"))
+    vecs("far.fvecs", near)
+    vecs("any.ivecs", returned.astype("<i4"))
+    np.savez("any.npz", returned)
+    np.savez("both.npz", neighbors=IDS, distances=near)
+    rows = [list(zip(*pair, strict=True)) for pair in zip(IDS.tolist(), near.tolist(), strict=True)]
+    objects = [{"closest_ids": i, "closest_scores": d} for i, d in zip(IDS.tolist(), near.tolist(), strict=True)]
+    for name, records in (("pairs", rows), ("objects", objects), ("any", returned.tolist())):
+        Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    more = ("-k", 5, "--tolerance", "1e-6")
+    for truth in (("truth.ivecs", "--distances", "far.fvecs"), ("both.npz",), ("pairs.jsonl",), ("objects.jsonl",)):
+        for file in ("any.ivecs", "any.npz", "any.jsonl"):
+            assert passed("index-recall", *truth, file, *more) == f"{result}\n"
+    deeper = dh.index_recall_of_truth({"any": returned}, IDS, near, 1, depth=3)
+    assert passed("index-recall", "both.npz", "any.npz", "-k", 1, "--depth", 3) == f"{deeper}\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("[1, 2]\n[1, ", "line 2: must be ids of one kind"),
+        ("[1, 2]\n[1, 0.5]", "line 2: must be ids of one kind"),
+        ("[[1, 0.5], [2]]", "line 1: must be ids of one kind"),
+        ('[[1, "x"]]', "line 1: must be ids of one kind"),
+        ('{"neighbours": [1]}', "line 1: must be ids of one kind"),
+        ("[1, 2]\n[[1, 0.5]]", "must have numbers in each line, or in none, but has none for query 0"),
+        ("", "must have ids or distances with a row for each query, but has neither"),
+        ("[" * 100_000, "line 1: must be ids of one kind"),
+    ],
+)
+def test_lines_that_do_not_fit_are_refused(lines: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(lines)
+    with pytest.raises(FileError, match=said):
+        read_neighbors(path)
+
+
 def test_files_of_ann_benchmarks(files: None) -> None:
     """`tolerance` is its epsilon: the items within d_k + ε, but no more of them than there are places."""
     h5py = pytest.importorskip("h5py")
@@ -471,8 +566,8 @@ def test_mistakes_are_one_line(files: None) -> None:
         "tiny.ibin any.ibin": "tiny.ibin must have 8 bytes, for it has no head, but has 3",
         "f.npy any.ibin": "f.npy must have ids or distances with a row for each query, but has an array of shape (3,)",
         "none.bin any.ibin": "none.bin: No such file or directory",
-        "both.txt any.ibin": "neighbors must be a file that ends in one of .h5, .hdf5, .ibin, .fbin, .bin, .npy, "
-        ".parquet, but is both.txt",
+        "both.txt any.ibin": "neighbors must be a file that ends in one of .h5, .hdf5, .ibin, .ivecs, .fbin, .fvecs, "
+        ".bin, .npy, .npz, .parquet, .jsonl, but is both.txt",
         "both.bin any.ibin -k 50": "ids must have at least k = 50 items for each query, but query 0 has 40; "
         "-1 stands for nothing, where there are no more",
     }.items():

@@ -46,7 +46,7 @@ docs/how-to/cluster.md | import ray | needs Ray: tests/integrations/test_executo
 docs/how-to/cluster.md | from mpi4py | needs MPI: tests/integrations/test_executors.py runs it
 docs/how-to/competition.md | rank  | no code; test_the_board_of_a_competition compares it
 docs/how-to/competition.md | $ python examples | tests/test_competition.py runs it
-docs/how-to/index-recall.md | deadheat index-recall | tests/analyses/test_index_recall.py runs it on such files
+docs/how-to/ground-truth.md | deadheat index-recall | tests/analyses/test_index_recall.py runs it on such files
 docs/how-to/index-recall.md | index  | no code: the table of an example, without its times
 docs/how-to/ir-measures.md | $ python -m | tests/integrations/test_ir_measures.py runs it, and compares
 docs/how-to/link-prediction.md | from pykeen_evaluator | tests/integrations/test_link_prediction_libraries
@@ -175,6 +175,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "pooled.csv": "score,label\n0.9,1\n0.5,1\n0.5,0\n0.1,0\n",
         "trials.txt": "1 a/1.wav a/2.wav 0.9\n1 a/1.wav a/3.wav 0.5\n0 a/1.wav b/1.wav 0.5\n",
         "predictions.json": '{"q1": {"d1": 0.9, "d2": 0.7, "d3": 0.6}}',
+        "hits.tsv": "".join(f"q1\td{i}\t99.1\t80\t0\t0\t1\t80\t5\t84\t1e-9\t{90 - i}.5\n" for i in (1, 2, 3)),
         "qrels.txt": "q1 0 d3 1\nq1 0 d1 0\n",
     }
     for name, text in texts.items():

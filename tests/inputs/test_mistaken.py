@@ -24,14 +24,13 @@ class Hit(NamedTuple):
 @pytest.mark.parametrize(
     ("hits", "got"),
     [
-        ([{"_id": "b", "_score": 1.0}], "one has a dict of _id, _score"),
-        ([{"_id": "b", "_score": 1.0}, {"_id": "a", "_score": 0.5}], "one has a dict of _id, _score"),
         ([(1, "a"), (2, "b")], "one is (1, 'a')"),
+        (["a", {"_id": "b", "_score": 1.0}], "one has a dict of _id, _score"),
+        (["a", Hit("b", "some text")], "one has a Hit of doc_id, text"),
+        ([{"text": "b"}], "one has a dict of text"),
         (["a", (2, "b")], "one is (2, 'b')"),
         ([("a", "some text"), ("b", "more")], "each is ('a', 'some text')"),
         ([["a", "some text"]], "each is ['a', 'some text']"),
-        ([("a", 0.5)], "one is ('a', 0.5)"),
-        ([Hit("a", "some text"), Hit("b", "more")], "one has a Hit of doc_id, text"),
     ],
 )
 def test_hits_in_the_place_of_ids_are_refused(hits: Any, got: str) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import FileError, InputError
-from deadheat.inputs import rows, trec
+from deadheat.inputs import row_columns, trec
 
 RUN = {"q1": {"7": 0.5, "d 2": 0.25}, "q2": {"7": 1.0}}
 QRELS = {"q1": {"7": 1, "d 2": 0}, "q2": {"7": 2}}
@@ -198,8 +198,8 @@ SCORED = '{"qid": "q", "docid": "a", "score": %s}\n'
         (SCORED % 1 + '{"qid": "q"\n', "is no JSON of scores: Expecting ',' delimiter: line 3"),
         (SCORED % 1 + "[1]\n", "line 2: run must have an object in each line, but has one of type list"),
         (SCORED.replace(" ", "\n", 1) % 1 + "\n" + SCORED % '"1"', "line 4: score must be a number, but is of type"),
-        ('{"qid": "q", "docs": ["a", "b"]}\n', "line 1: run must have a score for each document of a query"),
-        ('{"qid": "q", "docs": [{"docid": "a"}]}\n', "line 1: run must have query_id, doc_id, score, but has a dict"),
+        ('{"qid": "q", "docs": [{"text": "a"}]}\n', "line 1: run must have the id of a document in each hit, but"),
+        ('{"qid": "q", "docs": ["a"]}\n' + SCORED % 1, "line 2: run must have scores, or none, but has both"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_in_one_line(text: str, said: str, tmp_path: Path) -> None:
@@ -234,9 +234,13 @@ def test_a_query_without_documents_is_a_query(tmp_path: Path) -> None:
 
 
 def test_no_name_is_in_two_columns() -> None:
-    queries, documents = ({rows._plain(name) for name in rows.NAMES[role]} for role in ("query", "document"))
+    queries, documents = (
+        {row_columns.plain(name) for name in row_columns.NAMES[role]} for role in ("query", "document")
+    )
     assert not queries & documents
-    assert not (queries | documents) & {rows._plain(name) for kind in ("run", "qrels") for name in rows.NAMES[kind]}
+    assert not (queries | documents) & {
+        row_columns.plain(name) for kind in ("run", "qrels") for name in row_columns.NAMES[kind]
+    }
 
 
 def test_lists_without_scores_are_positions() -> None:
@@ -346,7 +350,8 @@ def test_a_list_that_repeats_a_document_has_it_where_it_comes_first() -> None:
 def test_the_page_has_every_name_of_a_column() -> None:
     page = (Path(__file__).parents[2] / "docs/how-to/run-files.md").read_text()
     table = page.partition("| column | names |")[2].partition("\n\n")[0]
-    assert set(re.findall(r"`(\w+)`", table)) == {name for names in rows.NAMES.values() for name in names}
+    known = {name for names in row_columns.NAMES.values() for name in names}
+    assert set(re.findall(r"`(\w+)`", table)) == known | {*row_columns.OF_HITS, "_id", "_score"}
 
 
 def test_columns_of_pyterrier_have_the_id_in_docno() -> None:

@@ -150,7 +150,7 @@ def test_json_in_every_function(tmp_path: Path) -> None:
     for text, said in {
         '{"q": {"a": 1, "a": 2}}': "run.json is no JSON of scores: 'a' must be listed once, but is again",
         '{"q": {"a": NaN}}': "run, query 'q', document 'a': score must be finite, but is nan",
-        '{"q": [1]}': "run.json must hold a dictionary of dictionaries",
+        '{"q": [1.5]}': "must have the id of a document in each hit, but has a float",
         '{"q": {"a": "x"}}': "run.json must hold",
         "{": "run.json is no JSON of scores: ",
         "{}": "run.json must hold at least one query, but is empty",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +24,7 @@ from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import item_ids
+from deadheat.inputs import conversion, item_ids
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, open_rows
 from deadheat.inputs.source import Source
@@ -51,14 +51,14 @@ class Returned(NamedTuple):
     item: Int64  # (n,)
 
     @classmethod
-    def of(cls, candidates: Candidates, ids: Any, gallery_ids: Any, counts: Any, k: int, title: str) -> Returned:
-        """Check the ids that an index returned, drop the query itself, and keep the first k items of each row."""
+    def of(cls, candidates: Candidates, ids: Any, gallery_ids: Any, counts: Any, depth: int, title: str) -> Returned:
+        """Check the ids that an index returned, drop the query itself, and keep the first items of each row."""
         rows = _filled_rows(ids, counts, candidates.n_query, title)
         items = item_ids.gallery_rows(rows, gallery_ids, len(candidates.ranked), title)
         item_ids.require_distinct(rows, items, title)
         others = items != candidates.itself_of(np.arange(candidates.n_query))[rows.row]
         rows, items = rows.take(others), items[others]
-        first = rows.place < k
+        first = rows.place < depth
         return cls(rows.row[first], items[first])
 
 
@@ -75,7 +75,7 @@ def _shares(of_closer: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: 
     """Return lower, expected and upper recall over the tied items that one search may have kept, and by distance."""
     with np.errstate(invalid="ignore", divide="ignore"):
         of_kept = np.maximum(0, of_tied + kept - tied), of_tied * kept / tied, np.minimum(of_tied, kept), of_tied
-        return np.stack([(of_closer + counted) / (closer + kept) for counted in of_kept])
+        return np.stack([np.minimum(1, (of_closer + counted) / (closer + kept)) for counted in of_kept])
 
 
 class SearchOutcome(NamedTuple):
@@ -103,7 +103,9 @@ class ExactSearch(NamedTuple):
                 n_tied += int(np.count_nonzero(tied > kept))
                 for values, ids in zip(shares, self.returned, strict=True):
                     here = slice(*np.searchsorted(ids.query, (block.queries[0], block.queries[-1] + 1)))
-                    row, column = ids.query[here] - block.queries[0], column_of_item[ids.item[here]]
+                    query, item = ids.query[here], ids.item[here]
+                    kept_ids = ~self.candidates.left_out(query, item)
+                    row, column = query[kept_ids] - block.queries[0], column_of_item[item[kept_ids]]
                     group = block.groups_of(row, column)  # the k-th nearest are in the group `last`
                     of_closer = np.bincount(row[group < last[row]], minlength=len(kept))
                     of_tied = np.bincount(row[group == last[row]], minlength=len(kept))
@@ -246,16 +248,22 @@ class IndexRecall(Answer):
         By name, in the order in which they were given.
     k : int
         The number of neighbours to find.
+    depth : int
+        The number of returned items that count.
     n_tied : int
         Queries for which more items tie with the k-th than there are places, so that ids alone do not decide.
+    n_outside : mapping of str to int
+        The returned items that are not allowed for their query, by index.
     """
 
     recalls: Mapping[str, Recall]
     k: int
+    depth: int
     distance: str
     n_query: int
     n_gallery: int
     n_tied: int
+    n_outside: Mapping[str, int]
 
     def __getitem__(self, name: str) -> Recall:
         return checks.part(self.recalls, name)
@@ -267,6 +275,11 @@ class IndexRecall(Answer):
         return len(self.recalls)
 
     @property
+    def measure(self) -> str:
+        """The name of the measure: k-recall@R, or recall@k where as many returned items count."""
+        return f"recall@{self.k}" if self.depth == self.k else f"{self.k}-recall@{self.depth}"
+
+    @property
     def _distance_counts_more(self) -> bool:
         return any(each.recall_by_distance > each.recall for each in self.recalls.values())
 
@@ -275,7 +288,7 @@ class IndexRecall(Answer):
         recalls, speeds = self.recalls.values(), [each.queries_per_second for each in self.recalls.values()]
         return [Panel([
             Column("index", list(self.recalls)),
-            Column("recall", [each.recall for each in recalls], "fraction", f"recall@{self.k} (%)"),
+            Column("recall", [each.recall for each in recalls], "fraction", f"{self.measure} (%)"),
             Column("", [each.interval() for each in recalls], "fraction", "95 % interval", "interval"),
             Column("all_found", [each.all_found for each in recalls], "fraction"),
             Column("by_id", [each.recall_by_id for each in recalls], "fraction", shape="value",
@@ -299,12 +312,14 @@ class IndexRecall(Answer):
         if self._distance_counts_more:
             more = "also in place of a closer one that is missing, as ann-benchmarks does"
             notes.append(f"By distance counts every item that is no farther than number {self.k}, {more}.")
-        short = {name: int(np.count_nonzero(each.n_returned < self.k)) for name, each in self.recalls.items()}
-        notes += [f"{name}: fewer than {self.k} came back for {n} of them." for name, n in short.items() if n]
+        short = {name: int(np.count_nonzero(each.n_returned < self.depth)) for name, each in self.recalls.items()}
+        notes += [f"{name}: fewer than {self.depth} came back for {n} of them." for name, n in short.items() if n]
+        outside = "that are not allowed for their query, and were not to be found"
+        notes += [f"{name}: returned {count(n, 'item', 'items')} {outside}." for name, n in self.n_outside.items() if n]
         return notes
 
     def facts(self) -> dict[str, Any]:
-        return self._facts_of("k", "distance", "n_query", "n_gallery", "n_tied")
+        return self._facts_of("k", "depth", "distance", "n_query", "n_gallery", "n_tied")
 
 
 @plain_floats
@@ -318,6 +333,8 @@ def index_recall(
     gallery_ids: ArrayLike | None = None,
     counts: Any = None,
     exclude: OwnRows | None = None,
+    allowed: ArrayLike | None = None,
+    depth: int | None = None,
     queries_per_second: float | Mapping[str, float] | None = None,
     threads: int | None = None,
     progress: bool | Progress = False,
@@ -345,6 +362,12 @@ def index_recall(
     exclude : (n_query,) integers, or a pair of ids, optional
         The row of `gallery` that each query is, -1 for none; or ``(query_ids, gallery_ids)``. This row is no neighbour
         of the query, and is dropped if it was returned: ask the index for one neighbour more.
+    allowed : (n_gallery,) or (n_query, n_gallery) array of bool, optional
+        The items that pass the filter, of all queries or of each. Neighbours are searched among these; another item
+        that an index returned takes a place, and counts as not found.
+    depth : int, optional
+        The number of returned items of each query that count, R of k-recall@R, at least k; by default k. With ``k=1``
+        it is 1-recall@R, the share of the queries whose nearest item is among the first R (TEXMEX, faiss).
     queries_per_second : float or mapping of names to float, optional
         The speed of each index, for the table.
     threads : int, optional
@@ -382,7 +405,7 @@ def index_recall(
     >>> result["good"].recall_by_id
     Triple(lower=0.5, expected=0.75, upper=1.0)
     """
-    k, n_thread = checks.positive_integer(k, "k", _MOST), checks.thread_count(threads)
+    (k, depth), n_thread = _k_and_depth(k, depth), checks.thread_count(threads)
     name = distance_registry.named(distance)
     if executor is not None:
         executor_given(executor)
@@ -393,11 +416,12 @@ def index_recall(
         raise InvalidValueError("queries and gallery", rule)
     n_query, n_gallery = map(len, rows)
     itself = None if exclude is None else item_ids.own_rows(exclude, n_query, n_gallery)
-    candidates = Candidates.of(n_query, n_gallery, leave_one_out=False, itself=itself)
+    outside = _outside(allowed, n_query, n_gallery)
+    candidates = Candidates.of(n_query, n_gallery, outside, leave_one_out=False, itself=itself)
     indexes, titles = _indexes(returned)
     speeds = _by_name(queries_per_second, indexes, "queries_per_second")
     of_counts = _by_name(counts, indexes, "counts")
-    asked = [Returned.of(candidates, ids, gallery_ids, of_counts.get(name), k, titles[name])
+    asked = [Returned.of(candidates, ids, gallery_ids, of_counts.get(name), depth, titles[name])
              for name, ids in indexes.items()]  # fmt: skip
     if executor is None:
         search = ExactSearch(distance_registry.make(name, *rows, True), candidates, k, asked)
@@ -410,7 +434,27 @@ def index_recall(
         speed = speeds.get(index)
         speed = math.nan if speed is None else checks.real_number(speed, "queries_per_second", least=0)
         recalls[index] = Recall(index, Triple(*values[:3]), values[3], np.bincount(ids.query, minlength=n_query), speed)
-    return IndexRecall(recalls, k, name, n_query, n_gallery, searched.n_tied)
+    n_outside = {
+        index: 0 if outside is None else int(candidates.left_out(ids.query, ids.item).sum())
+        for index, ids in zip(indexes, asked, strict=True)
+    }
+    return IndexRecall(recalls, k, depth, name, n_query, n_gallery, searched.n_tied, n_outside)
+
+
+def _k_and_depth(k: Any, depth: Any) -> tuple[int, int]:
+    k = checks.positive_integer(k, "k", _MOST)
+    return k, k if depth is None else checks.whole_number(depth, "depth", k, _MOST)
+
+
+def _outside(allowed: Any, n_query: int, n_gallery: int) -> Bool | None:
+    """Return a mask of the items that do not pass the filter; None without a filter."""
+    if allowed is None:
+        return None
+    mask = conversion.plain(allowed, "allowed")
+    if mask.dtype != np.bool_ or mask.shape not in ((n_gallery,), (n_query, n_gallery)):
+        rule = f"must be bool, ({n_gallery}) or ({n_query}, {n_gallery})"
+        raise InvalidValueError("allowed", f"{rule}, but has shape {mask.shape} and dtype {mask.dtype}")
+    return ~mask
 
 
 def _indexes(returned: Any) -> tuple[Mapping[str, Any], dict[str, str]]:
@@ -494,8 +538,9 @@ class TruthRecall(IndexRecall):
 
 @plain_floats
 def index_recall_of_truth(
-    returned: Any, ids: Any, distances: Any = None, k: int = 10, *, tolerance: float = 0.0
-) -> TruthRecall:
+    returned: Any, ids: Any, distances: Any = None, k: int = 10, *, tolerance: float = 0.0,
+    order: Literal["ascending", "descending"] = "ascending", depth: int | None = None,
+) -> TruthRecall:  # fmt: skip
     """Measure the recall of one or several indexes, by the ids and distances of a ground truth.
 
     Parameters
@@ -506,13 +551,17 @@ def index_recall_of_truth(
     ids, distances : (n_query, depth)
         The nearest items of each query and their distances, ascending; arrays, or lists of rows. An entry is nothing if
         its id is the integer -1, or its distance is infinite or 3.4e38 and more; and so is what is missing at the end
-        of a shorter row of a list. Recall is over the items that exist. Rows that all end before k are refused. Give
-        similarities with the opposite sign. Without distances, ids alone are compared, and nothing ties.
+        of a shorter row of a list. Recall is over the items that exist. Rows that all end before k are refused.
+        Without distances, ids alone are compared, and nothing ties.
     k : int
         The number of neighbours to find.
     tolerance : float
         Items whose distance differs from that of the k-th by no more than this tie with it. ann-benchmarks takes 1e-3,
         and big-ann-benchmarks 1e-6; 0 compares the distances as they are.
+    order : {"ascending", "descending"}
+        "descending" for similarities, of which the largest comes first.
+    depth : int, optional
+        The number of returned items of each query that count, R of k-recall@R, at least k; by default k.
 
     Notes
     -----
@@ -526,10 +575,11 @@ def index_recall_of_truth(
     >>> result["index"].recall, result["index"].recall_by_id
     (1.0, Triple(lower=0.5, expected=0.75, upper=1.0))
     """
-    k, tolerance = checks.positive_integer(k, "k", _MOST), checks.real_number(tolerance, "tolerance", least=0)
+    (k, depth), tolerance = _k_and_depth(k, depth), checks.real_number(tolerance, "tolerance", least=0)
+    checks.choice(order, ("ascending", "descending"), "order")
     if distances is None and tolerance:
         raise InvalidValueError("tolerance", f"must be left out without distances, but is {tolerance:g}")
-    true, far, is_whole = _truth(ids, distances, k)
+    true, far, is_whole = _truth(ids, distances, k, order)
     n_query, places = len(true.lengths), np.minimum(k, true.lengths)
     with np.errstate(invalid="ignore"):  # what is missing is infinitely far; of a query without anything, all is
         gap = far - far[np.arange(n_query), places - 1, None]
@@ -540,7 +590,7 @@ def index_recall_of_truth(
     for name, returned_ids in indexes.items():
         rows = _filled_rows(returned_ids, None, n_query, titles[name])
         item_ids.require_distinct(rows, rows.values, titles[name])
-        rows = rows.take(rows.place < k)
+        rows = rows.take(rows.place < depth)
         places_ = _places(rows, true)
         row = rows.row[places_ >= 0]
         hits = places_[places_ >= 0]
@@ -552,10 +602,10 @@ def index_recall_of_truth(
     n_few = int(np.count_nonzero(places < k))
     by, is_cut = (_IDS_ALONE, np.zeros_like(is_cut)) if distances is None else (_TRUTH, is_cut)
     n_cut, n_only_k = (int(np.count_nonzero(which)) for which in (is_cut, is_cut & (true.lengths == k)))
-    return TruthRecall(recalls, k, by, n_query, -1, n_tied, tolerance, n_cut, n_only_k, n_few)
+    return TruthRecall(recalls, k, depth, by, n_query, -1, n_tied, {}, tolerance, n_cut, n_only_k, n_few)
 
 
-def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.IdRows, Float64, Bool]:
+def _truth(ids: Any, distances: Any, k: int, order: str) -> tuple[item_ids.IdRows, Float64, Bool]:
     """Return the unpadded ids of a ground truth, their distances, and a mask of the rows that are complete."""
     rows = item_ids.id_rows(ids, "ids")
     depth = int(rows.lengths.max(initial=0))
@@ -563,7 +613,7 @@ def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.IdRows, Float64, 
         given = f"query {np.argmax(rows.lengths)} has {depth}; -1 stands for nothing, where there are no more"
         raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but {given}")
     values = rows.place if distances is None else item_ids.score_rows(distances, rows, "distances")
-    values = values.astype(np.float64)
+    values = -values.astype(np.float64) if order == "descending" else values.astype(np.float64)
     there = item_ids.filled(rows, None, "ids") & ~(values >= _FAR)
     true, values = rows.take(there), values[there]
     item_ids.require_distinct(true, true.values, "ids")
@@ -571,8 +621,9 @@ def _truth(ids: Any, distances: Any, k: int) -> tuple[item_ids.IdRows, Float64, 
     wrong = np.concatenate([true.row[~np.isfinite(values)], true.row[1:][falls]])
     if len(wrong):
         rises = (values[1:] > values[:-1]) & (true.row[1:] == true.row[:-1])
-        hint = "" if rises.any() else "; of similarities, which descend, give the negatives: -similarities"
-        rule = f"must be finite and ascend in each row, but those of row {wrong.min()} do not{hint}"
+        hint = "" if rises.any() or order == "descending" else '; order="descending" is for similarities'
+        way = "descend" if order == "descending" else "ascend"
+        rule = f"must be finite and {way} in each row, but those of row {wrong.min()} do not{hint}"
         raise InvalidValueError("distances", rule)
     return true, true.matrix(values, np.inf), (true.lengths < rows.lengths) | (rows.lengths < k)
 

@@ -385,6 +385,8 @@ def _opened_test(file: Path, options: dict[str, Any], settings: dict[str, Any]) 
             help="Read the distances of TRUTH from this file, if they are not in TRUTH itself."),
         systems.NAMES,
         option("Measure", "-k", type=INTEGER, default=10, metavar="N", help="Expect N neighbours."),
+        option("Measure", "--depth", type=INTEGER, metavar="R",
+            help="Count the first R returned items: k-recall@R, such as 1-recall@10. Default: as many as -k."),
         option("Ranking", "--tolerance", type=REAL, default=0.0, metavar="EPS",
             help="Tie what differs by no more; ann-benchmarks takes 1e-3, big-ann-benchmarks 1e-6."),
         option("Ranking", "--similarity", is_flag=True, help="Rank the largest first, such as inner products."),
@@ -395,8 +397,8 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
     """Measure how many of the true neighbours vector indexes returned, under any order of ties at the last place.
 
     TRUTH has the ids and distances of the nearest items of each query, and FOUND the ids that an index returned: .h5 or
-    .hdf5 (ann-benchmarks' neighbors and distances), .ibin and .fbin (big-ann-benchmarks), its .bin, .npy, or .parquet.
-    Without distances, ids alone are compared.
+    .hdf5 (ann-benchmarks' neighbors and distances), .ibin and .fbin (big-ann-benchmarks), its .bin, .ivecs and .fvecs
+    (SIFT1M), .npy, .npz, .parquet, or .jsonl, a line for each query. Without distances, ids alone are compared.
     """
     if not files:
         raise click.UsageError("index-recall takes TRUTH and at least one FOUND")
@@ -420,7 +422,8 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
         if odd is not None:
             note(f"warning: {path} has {odd}, unlike {truth}: is {truth} the ground truth? It goes first")
     returned = dict(zip(names, (result[path].ids for path in files), strict=True))
-    deliver(index_recall_of_truth(returned, true.ids, true.distances, k, tolerance=tolerance), options)
+    settings = {"tolerance": tolerance, "depth": options["depth"]}
+    deliver(index_recall_of_truth(returned, true.ids, true.distances, k, **settings), options)
 
 
 @click.command(

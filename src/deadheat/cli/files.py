@@ -89,8 +89,28 @@ class Real(click.ParamType):  # type: ignore[type-arg]
         return _refuse("must be a finite number", value, param, ctx)
 
 
+class ColumnOfRole(click.ParamType):  # type: ignore[type-arg]
+    """A role and its column, as in query=id: a name, or its place from 0."""
+
+    name = "column"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str | int]:
+        role, equals, column = str(value).partition("=")
+        if not equals:
+            return _refuse("must be a role and its column, such as query=id", value, param, ctx)
+        return role, int(column) if re.fullmatch("[0-9]{1,9}", column) else column
+
+
+def as_dict(ctx: click.Context, param: click.Parameter, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any] | None:
+    """Return the pairs of an option that was repeated; None for none."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        _refuse("must be given once for each role", pairs[-1][0], param, ctx)
+    return result or None
+
+
 PATH, LINES, FILE = FileArgument(".csv"), FileArgument(".txt"), FileArgument()  # FILE is no text
-INTEGER, REAL = Whole(), Real()
+INTEGER, REAL, COLUMN = Whole(), Real(), ColumnOfRole()
 SEED, THREADS = Whole(0), Whole(1, checks.MOST_THREADS)
 
 

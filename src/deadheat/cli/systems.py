@@ -23,7 +23,7 @@ from deadheat.analyses.gate import Rule
 from deadheat.analyses.public_board import PublicBoard, lower_bounds
 from deadheat.cli import isolation
 from deadheat.cli import options as shared
-from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choices, Command, option
+from deadheat.cli.files import COLUMN, INTEGER, LINES, PATH, REAL, Choices, Command, as_dict, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import STDOUT, note, say
 from deadheat.engine.sources.run import from_run
@@ -65,6 +65,11 @@ CHUNKS = (
         help="Take the best entry of a document that a run lists several times, such as once for each chunk."),
     option("TREC run", "--documents", type=PATH, metavar="FILE",
         help="Take the document of each chunk in a run from here: two columns."),
+    option("TREC run", "--column", "run_columns", multiple=True, type=COLUMN, callback=as_dict, metavar="ROLE=NAME",
+        help="Take query, document or score of a run from this column: a name, or a place from 0; separator=X splits "
+        "lists in a column, and order=ascending is for distances."),
+    option("TREC run", "--qrels-column", "qrels_columns", multiple=True, type=COLUMN, callback=as_dict,
+        metavar="ROLE=NAME", help="The same of the qrels: query, document, relevance, separator."),
 )  # fmt: skip
 JUDGING = (
     option("TREC run", "-l", "--rel", type=REAL,
@@ -95,13 +100,13 @@ TESTING = (
 EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of the table below it.")
 
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
-_JUDGING = ("rel", "judged_only", "max_docs", "complete", "repeats", "documents")
+_JUDGING = ("rel", "judged_only", "max_docs", "complete", "repeats", "documents", "qrels_columns")
 _OF_EMBEDDINGS = (
     *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header", "columns", "drop"),
     *("distance", "ties_of", "average", "device"),
 )
 _OF_BOARD = {"names", "json_out", "markdown", "latex", "digits", "memory", "seconds"}  # not for the process of a FILE
-_OF_RUNS = {"qrels", *_JUDGING}
+_OF_RUNS = {"qrels", "run_columns", *_JUDGING}
 
 
 @click.command(cls=Command, example="compare old.npz new.npz -m mAP --fail-if-worse")
@@ -311,7 +316,7 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
 def _judging(options: dict[str, Any]) -> dict[str, Any]:
     as_there = options.get("trec_eval", False)
     chosen = {key: options[key] for key in (*_JUDGING, "threads")}
-    chosen["ties"] = shared.ties_of(options)
+    chosen |= {"columns": options["run_columns"], "ties": shared.ties_of(options)}
     chosen["complete"] = not as_there if options["complete"] is None else options["complete"]
     chosen["singletons"] = options["singletons"] or ("zero" if as_there else "skip")
     return chosen
@@ -384,7 +389,7 @@ def reports_of_runs(
         require_there(path)
     means = {name: judging.pop(name) for name in ("measures", "singletons")}
     SummaryOptions.checked(**means, rel=judging["rel"])
-    judged = trec.open_qrels(qrels)
+    judged = trec.open_qrels(qrels, columns=judging.pop("qrels_columns"))
     reports = {}
     for name, path in named.items():
         task = from_run(path, judged, **judging)

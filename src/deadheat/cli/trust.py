@@ -119,9 +119,11 @@ def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
     if judged is not None and options["qrels"] is not None:
         raise click.UsageError("audit-run takes QRELS or --qrels, not both")
     qrels = judged or options["qrels"]
-    chosen = {key: options[key] for key in ("subset", "split", "repeats", "documents")}
+    chosen = {key: options[key] for key in ("subset", "split", "repeats", "documents", "qrels_columns")}
     measures = " ".join(options["measures"]) or run_audit.MEASURES
-    return _delivered(run_audit.audit_run(file, qrels, measures=measures, **chosen), options)
+    return _delivered(
+        run_audit.audit_run(file, qrels, measures=measures, columns=options["run_columns"], **chosen), options
+    )
 
 
 @click.command(cls=Command, example="verify receipt.json embeddings.npz")

@@ -1,17 +1,17 @@
 """Nearest neighbours as benchmarks of vector indexes publish them: ids, and distances where a file has them.
 
 - `.h5`, `.hdf5` as ann-benchmarks has them: arrays `neighbors` and `distances`.
-- `.ibin`, `.fbin` as big-ann-benchmarks has them: two uint32 numbers, rows and columns, and then int32 or float32. A
-  `.bin` file of its ground truth has both, first all ids and then all distances.
-- `.npy`, an array of either.
+- `.ibin`, `.fbin` as big-ann-benchmarks has them, `.ivecs`, `.fvecs` as TEXMEX (SIFT1M) does: see `vectors`. A `.bin`
+  file of big-ann's ground truth has both, first all ids and then all distances.
+- `.npy`, an array of either; `.npz` with arrays of these names, or one alone.
 - `.parquet` as VectorDBBench has it: a column of lists of ids, and perhaps one of distances.
+- `.jsonl`: for each query a line with a list of ids, a list of pairs of an id and a distance, or an object of lists.
 
-Rows of HDF5 and Parquet may differ in length.
+Rows of HDF5, Parquet and JSON lines may differ in length.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,17 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError, InvalidValueError
-from deadheat.inputs import limits
-from deadheat.inputs.files import FileLayout, unreadable
-from deadheat.inputs.formats import numpy_files
+from deadheat.inputs.files import FileLayout, unreadable, unzipped
+from deadheat.inputs.formats import numpy_files, vectors
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.keyed import HDF5
+from deadheat.support.lazy import json
 
-_HEAD = 8  # bytes
-_BINARY = {".ibin": ("<i4",), ".fbin": ("<f4",), ".bin": ("<i4", "<f4")}
-_ENDINGS = (".h5", ".hdf5", *_BINARY, ".npy", ".parquet")
+_VECTORS = (".ibin", ".ivecs", ".fbin", ".fvecs")
+_ENDINGS = (".h5", ".hdf5", *_VECTORS, ".bin", ".npy", ".npz", ".parquet", ".jsonl")
 _ROUNDED = 1e-4  # of a distance in a file
-_NAMES = {"i": ("neighbors", "neighbors_id", "neighbor_ids", "ids"), "f": ("distances", "neighbors_distance")}
+_NAMES = {
+    "i": ("neighbors", "neighbors_id", "neighbor_ids", "ids", "closest_ids"),
+    "f": ("distances", "neighbors_distance", "scores", "closest_scores"),
+}
 
 
 class Neighbors(NamedTuple):
@@ -49,11 +51,21 @@ def read_neighbors(path: Path) -> Neighbors:
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
         raise InvalidValueError("neighbors", f"must be a file that ends in one of {', '.join(_ENDINGS)}, but is {path}")
-    if ending in _BINARY:
-        result = _binary(path, _BINARY[ending])
+    result: dict[str, Any]
+    if ending in (*_VECTORS, ".bin"):
+        types = ("<i4", "<f4") if ending == ".bin" else (None,)
+        arrays = [np.array(array) for array in vectors.mapped(path, types)]
+        result = {array.dtype.kind: array for array in arrays}
     elif ending == ".npy":
-        array = numpy_files.labels(path, FileLayout())
-        result = {"f" if np.asarray(array).dtype.kind == "f" else "i": np.asarray(array)}
+        array = np.asarray(numpy_files.labels(path, FileLayout()))
+        result = {"f" if array.dtype.kind == "f" else "i": array}
+    elif ending == ".npz":
+        with numpy_files.NPZ.opened(path) as file:
+            held = list(file.shapes)
+            named = _named(held) or ({"i": held[0]} if len(held) == 1 else {})
+            result = {kind: file.labels(name) for kind, name in named.items()}
+    elif ending == ".jsonl":
+        result = _of_lines(path)
     elif ending == ".parquet":
         with unreadable(path, "Parquet"):
             columns = read_columns(path, lambda held: list(_named(held).values()))
@@ -102,17 +114,44 @@ def _rows(values: NDArray[Any]) -> Any:
     """Return a matrix, or a list of rows if they differ in length; None is a row without items."""
     if values.dtype != object:
         return values
-    rows = [np.asarray([] if row is None else row) for row in values]
+    return _even([np.asarray([] if row is None else row) for row in values])
+
+
+def _even(rows: list[NDArray[Any]]) -> Any:
+    """Return rows as a matrix, or unchanged if they differ in length."""
     return np.stack(rows) if len({len(row) for row in rows}) == 1 else rows
 
 
-def _binary(path: Path, types: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    """Return the matrices of a file by their kind: "i" for ids, "f" for distances."""
-    with limits.opened(path) as file:
-        head, size = np.fromfile(file, "<u4", 2), os.fstat(file.fileno()).st_size
-        n_row, n_column = map(int, head if len(head) == 2 else (0, 0))
-        if size != (due := _HEAD + 4 * len(types) * n_row * n_column) or not n_row * n_column:
-            said = f"its head says {n_row} rows of {n_column} numbers" if len(head) == 2 else "it has no head"
-            raise FileError(path, f" must have {due} bytes, for {said}, but has {size}")
-        limits.require_bytes(path, "", size, limits.bytes_held(file))
-        return {kind[1]: np.fromfile(file, kind, n_row * n_column).reshape(n_row, n_column) for kind in types}
+def _of_lines(path: Path) -> dict[str, Any]:
+    """Return the rows of JSON lines: lists of ids, or of pairs of an id and a number, or objects of lists."""
+    rows: dict[str, list[Any]] = {"i": [], "f": []}
+    with unzipped(path) as file:
+        for line, text in enumerate(file, 1):
+            if not text.strip():
+                continue
+            try:
+                ids, numbers = _lists_of(json.loads(text))
+                rows["i"].append(np.array(ids, dtype=None if ids else np.int64))
+                rows["f"].append(np.array(numbers, dtype=np.float64))
+                ok = rows["i"][-1].dtype.kind in "iU" and rows["f"][-1].shape in ((0,), rows["i"][-1].shape)
+            except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
+                ok = False
+            if not ok:
+                raise FileError(path, f", line {line}: must be ids of one kind, each perhaps with a number")
+    has_numbers = any(map(len, rows["f"]))
+    odd = next((row for row, (i, f) in enumerate(zip(*rows.values(), strict=True)) if len(i) != len(f)), None)
+    if has_numbers and odd is not None:
+        raise FileError(path, f" must have numbers in each line, or in none, but has none for query {odd}")
+    return {kind: _even(row) for kind, row in rows.items() if row and (kind == "i" or has_numbers)}
+
+
+def _lists_of(record: Any) -> tuple[list[Any], list[Any]]:
+    """Return the ids and the numbers of a line."""
+    if isinstance(record, dict):
+        named = _named(list(record))
+        return record[named["i"]], record[named["f"]] if "f" in named else []
+    pairs = [each for each in record if isinstance(each, list)]
+    if not pairs:
+        return record, []
+    ids, numbers = zip(*record, strict=True)
+    return list(ids), list(numbers)

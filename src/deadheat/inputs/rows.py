@@ -1,12 +1,14 @@
 """Rows of a query, a document and a number: of tables by the names of their columns, and of files with such names.
 
-`NAMES` is the only table of these names. A file is recognised by its beginning:
+`row_columns` finds the columns. A file is recognised by its beginning:
 
     {"q": {"d": 1}}                 JSON, as BEIR and MTEB keep results
+    {"q": [{"id": "d", ...}]}       JSON of hits, as engines and vector stores return them
     {"query_id": "q", ...}          JSON lines: a row each, or a query each with its documents
+    [{"query_id": "q", ...}]        JSON, a list of such
     query-id,corpus-id,score        a header of names, with tabs or commas between them
     PAR1                            Parquet
-    anything else                   lines of TREC or MS MARCO, which `trec` reads
+    anything else                   lines of TREC or MS MARCO, which `trec` reads, or columns that the caller numbers
 
 Ids and numbers are not checked here.
 """
@@ -17,9 +19,10 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from functools import partial
+from itertools import chain
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias, cast
 
@@ -31,6 +34,7 @@ from deadheat.inputs.files import Path, unreadable, unzipped
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.tables import check_names
 from deadheat.inputs.predictions import distinct, not_scores, scores_in
+from deadheat.inputs.row_columns import HITS, RowColumns, plain, require_lengths
 from deadheat.support import checks
 from deadheat.support.arguments import naming
 from deadheat.support.lazy import json
@@ -38,45 +42,14 @@ from deadheat.support.lazy import json
 Row: TypeAlias = tuple[int, Any, Any, Any]  # line or row of a file, query, document, number
 Table: TypeAlias = Mapping[Any, Mapping[Any, float]] | Iterable[Any] | Any  # query id -> document id -> number
 
-# In any case, and with "-", "_" or nothing between words (corpus-id, userID). Minus a rank is a score. PyTerrier has a
-# docno, the id, and a docid, the row of its index.
-NAMES = {
-    "query": ("query_id", "qid", "q_id", "question_id", "user_id", "query", "user"),
-    "document": ("docno", "doc_id", "document_id", "corpus_id", "pid", "passage_id", "item_id", "item"),
-    "run": ("score", "prediction", "rank"),
-    "qrels": ("relevance", "rel", "label", "score", "rating", "grade"),
-}
 _BLANKS = re.compile(r"\s*")
 _NUMBER = re.compile(rb"[-+]?[0-9.]+([eE][-+]?[0-9]+)?|[-+]?(nan|inf|infinity)", re.IGNORECASE)
 _ADVICE = "; give the id of each hit, or from_run({query: {id: score}}, qrels) to rank by scores, which may tie"
+_DELIMITERS = ("\t", ",")
+_NO_HITS = (str, int, float, set, frozenset, list, tuple, np.ndarray, np.generic)  # but for named tuples
+_Parts: TypeAlias = tuple[list[Any], list[Any], str | None]
+_AS_THEY_ARE = ""  # the name of numbers that are neither ranks nor distances
 NO_DOCUMENT = object()  # the document of a query that has none
-
-
-@lru_cache
-def _plain(name: Any) -> str:
-    return str(name).strip().lower().replace("-", "").replace("_", "")
-
-
-@lru_cache
-def _found(held: tuple[Any, ...], argument: str) -> list[Any]:
-    """Return the names of the columns of query, document and number, as a table spells them; None where it has none."""
-    spelled = {_plain(name): name for name in reversed(held)}
-    roles = ("query", "document", argument)
-    return [next((spelled[_plain(name)] for name in NAMES[role] if _plain(name) in spelled), None) for role in roles]
-
-
-def _columns(held: Iterable[Any], argument: str, row: Any = None, path: Path | None = None) -> list[Any]:
-    """Return the names of the three columns; that of the number is None for qrels of the other two alone."""
-    held = tuple(held)
-    names = _found(held, argument)
-    if None in names[:2] or (names[2] is None and (argument == "run" or len(held) != 2)):
-        needed = f"query_id, doc_id, {NAMES[argument][0]}"
-        listed = ", ".join(map(str, held))
-        kind = f"a {type(row).__name__}"
-        got = f"columns {listed}" if row is None else f"{kind} of {listed}" if isinstance(row, Mapping) else kind
-        error = InvalidTypeError(argument, f"must have {needed}, but has {got}")
-        raise error if path is None else FileError(path, f": {error}")
-    return names
 
 
 def is_run(source: Any) -> bool:
@@ -87,79 +60,192 @@ def is_run(source: Any) -> bool:
     held = list(first) if isinstance(first, Mapping) else None
     for name in ("column_names", "columns", "_fields"):
         held = getattr(first, name, None) if held is None or callable(held) else held
-    is_table = held is not None and not callable(held) and None not in _found(tuple(map(str, held)), "run")[:2]
+    is_table = held is not None and not callable(held) and None not in RowColumns("run").found(map(str, held))[:2]
     return is_table or type(source).__module__.startswith("ranx.")
 
 
-def _number(value: Any, name: str | None) -> Any:
-    """Return a number as it counts: 1 where qrels have none, and minus a rank."""
-    if name is None:
-        return 1
-    value = value.item() if isinstance(value, np.generic) else value
-    return -value if _plain(name) == "rank" and isinstance(value, (int, float)) else value
-
-
-def rows_of(source: Table, argument: str) -> Iterator[Row]:
+def rows_of(source: Table, columns: RowColumns) -> Iterator[Row]:
     """Return the rows of something in memory: dictionaries, a data frame, named tuples, or an object with `to_dict`."""
-    with converting(source, argument):
-        yield from _rows_in(source, argument)
+    with converting(source, columns.argument):
+        yield from _rows_in(source, columns)
 
 
-def _rows_in(source: Table, argument: str) -> Iterator[Row]:
-    with naming(argument):
+def _rows_in(source: Table, columns: RowColumns) -> Iterator[Row]:
+    with naming(columns.argument):
         require_collected(source)
     if isinstance(source, Mapping):
-        return _rows_of_mapping(source, argument)
-    if not callable(getattr(source, "columns", len)) or hasattr(source, "column_names"):
-        return _rows_of_frame(source, argument)
+        is_table = None not in columns.found(source)[:2] and all(map(_is_list, source.values()))
+        return _rows_of_frame(source, columns) if is_table else _rows_of_mapping(source, columns)
+    is_frame = not callable(getattr(source, "columns", len)) or hasattr(source, "column_names")
+    if is_frame and hasattr(source, "features") and columns.found(cast(Any, source).column_names)[1] is None:
+        return _rows_of_tuples(source, columns)  # a data set whose rows have lists of hits
+    if is_frame and hasattr(source, "__getitem__"):
+        return _rows_of_frame(source, columns)
     if hasattr(source, "to_dict"):
-        return _rows_of_mapping(source.to_dict(), argument)
+        return _rows_of_mapping(source.to_dict(), columns)
     if isinstance(source, Iterable) and not isinstance(source, (str, bytes)) and getattr(source, "ndim", 1) != 0:
-        return _rows_of_tuples(source, argument)
+        return _rows_of_tuples(source, columns)
     rule = "must be a path, dictionaries, a data frame or named tuples"
-    raise InvalidTypeError(argument, f"{rule}, but is {type(source).__name__}")
+    raise InvalidTypeError(columns.argument, f"{rule}, but is {type(source).__name__}")
 
 
-def _rows_of_mapping(source: Mapping[Any, Any], argument: str) -> Iterator[Row]:
+def _rows_of_mapping(source: Mapping[Any, Any], columns: RowColumns) -> Iterator[Row]:
+    """Yield the rows of documents and numbers by query, or of lists of hits."""
     for query, row in source.items():
-        if not isinstance(row, Mapping):
-            got = f"has {type(row).__name__} for {query!r:.50}"
-            raise InvalidTypeError(argument, f"must hold a dictionary for each query, but {got}")
-        if not row:
-            yield 0, query, NO_DOCUMENT, None
-        for item, value in row.items():
-            yield 0, query, item, value
+        hits = _hits_in(row)
+        if hits is None or hasattr(row, "column_names"):
+            hint = f": give it alone, [{query!r:.50}]" if hasattr(row, "column_names") else ""
+            got = f"has {type(row).__name__} for {query!r:.50}{hint}"
+            rule = f"must hold a dictionary, or a list of hits, for each query, but {got}"
+            raise InvalidTypeError(columns.argument, rule)
+        if len(hits) and (columns.asked[0] is not None or isinstance(hits, Mapping) or not _has_fields(hits[0])):
+            columns.reject()
+        yield from _rows_of_hits(0, query, hits, columns)
 
 
-def _rows_of_frame(frame: Any, argument: str) -> Iterator[Row]:
-    held = list(getattr(frame, "column_names", None) or frame.columns)  # Arrow's `columns` are the values
-    *ids, name = _columns(held, argument)
+def _rows_of_frame(frame: Any, columns: RowColumns) -> Iterator[Row]:
+    held = list(getattr(frame, "column_names", None) or getattr(frame, "columns", frame))  # Arrow's are the values
+    names = columns.chosen(held)
+    *ids, name = names
     parts = (frame[each] for each in (*ids, ids[0] if name is None else name))
-    columns = (each.to_pylist() if hasattr(each, "to_pylist") else list(each) for each in parts)
-    for index, (query, item, value) in enumerate(zip(*columns, strict=True), 1):
-        yield index, query, item, _number(value, name)
+    cells = (each.to_pylist() if hasattr(each, "to_pylist") else list(each) for each in parts)
+    return _entries(((index, *row) for index, row in enumerate(zip(*cells, strict=True), 1)), names, held, columns)
 
 
-def _rows_of_tuples(rows: Iterable[Any], argument: str) -> Iterator[Row]:
-    """Yield the rows of named tuples, of other objects with such attributes, or of dictionaries with such keys.
+def _entries(
+    rows: Iterable[Row], names: Sequence[Any], held: Sequence[Any], columns: RowColumns, path: Path | None = None
+) -> Iterator[Row]:
+    """Yield the rows of cells, of which that of the document may be a list, or text with the separator of lists.
+
+    Where a run has no number, a list is a ranking.
+    """
+    name, lacks = names[2], names[2] is None and not columns.may_lack_number(tuple(held))
+    for line, query, item, value in rows:
+        if columns.separator is not None:
+            item, value = columns.cells(item, value)
+        if not _is_list(item):
+            if lacks:
+                raise columns.lacking(held, path=path)
+            yield line, query, item, columns.number(value, name)
+        elif name is None:
+            yield from _rows_of_hits(line, query, item, columns)
+        else:
+            values = value if _is_list(value) else [value] * len(item) if columns.argument == "qrels" else [value]
+            require_lengths(item, values, columns.argument)
+            pairs = zip(item, (columns.number(each, name) for each in values), strict=True)
+            yield from ((line, query, *pair) for pair in pairs) if len(item) else [(line, query, NO_DOCUMENT, None)]
+
+
+def _is_list(cell: Any) -> bool:
+    return isinstance(cell, (list, tuple)) or getattr(cell, "ndim", 0) == 1
+
+
+def _hits_in(response: Any) -> Any:
+    """Return the documents of one query in a response: a list, or a dictionary without any; None if there is no one.
+
+    Examples
+    --------
+    >>> _hits_in({"took": 3, "hits": {"total": {"value": 1}, "hits": [{"_id": "a", "_score": 0.5}]}})
+    [{'_id': 'a', '_score': 0.5}]
+    """
+    while not _is_list(response):
+        if isinstance(response, Mapping):
+            if {*map(type, response.values())} <= {int, float}:  # as mostly
+                return response
+            nested = {name: each for name, each in response.items() if isinstance(each, Mapping) or _is_list(each)}
+            if not nested:
+                return response
+        else:
+            nested = {name: getattr(response, name) for name in HITS if hasattr(response, name)}
+        known = [each for name, each in nested.items() if plain(name) in map(plain, HITS)]
+        if len(known or nested) != 1:
+            return None
+        response = (known or list(nested.values()))[0]
+    return response
+
+
+def _rows_of_hits(line: int, query: Any, hits: Any, columns: RowColumns) -> Iterator[Row]:
+    """Yield the rows of one query: numbers by document, or a list of hits, whose order ranks where they have no score.
+
+    A hit is an id, a pair of an id and a score, or anything with fields for both.
+    """
+    if isinstance(hits, Mapping):
+        columns.rank_by("score" if hits else None)
+        parts: _Parts = list(hits), list(hits.values()), "score" if columns.ascending else _AS_THEY_ARE
+    else:
+        parts = _parts_of_hits(query, hits.tolist() if isinstance(hits, np.ndarray) else list(hits), columns)
+        columns.rank_by(parts[2], listed=bool(parts[0]))
+    items, values, name = parts
+    if name is None:
+        values = [-rank for rank in range(1, len(items) + 1)] if columns.kind == "run" else [1] * len(items)
+    elif name != _AS_THEY_ARE:
+        values = [columns.number(value, name) for value in values]
+    rows = [(line, query, item, value) for item, value in zip(items, values, strict=True)]
+    yield from rows or [(line, query, NO_DOCUMENT, None)]
+
+
+def _parts_of_hits(query: Any, hits: list[Any], columns: RowColumns) -> _Parts:
+    """Return the ids and the numbers of hits, and the name of these; None for hits without any."""
+    if hits and all(map(_is_pair, hits)) and any(isinstance(item, str) or _is_float(n) for item, n in hits):
+        return [item for item, _ in hits], [value for _, value in hits], "score"
+    if not hits or isinstance(hits[0], (str, int, np.integer)):
+        return [item for item in hits if isinstance(item, str) or item != -1], [], None
+    _, of_item, name = columns.found(held := _fields(hits[0]), in_hits=True)
+    if of_item is None:
+        fields = f" of {', '.join(map(str, held)) or 'nothing'}" if isinstance(hits[0], Mapping) else ""
+        got = f"has a {type(hits[0]).__name__}{fields} for query {checks.shown(query)}"
+        raise InvalidTypeError(columns.argument, f"must have the id of a document in each hit, but {got}")
+    return [_field(hit, of_item) for hit in hits], [_field(hit, name) for hit in hits], name
+
+
+def _is_pair(hit: Any) -> bool:
+    """Return whether a hit is an id and a score."""
+    is_tuple = isinstance(hit, (list, tuple)) and not hasattr(hit, "_fields") and len(hit) == 2
+    return is_tuple and isinstance(hit[0], (str, int, np.integer)) and isinstance(hit[1], (int, float, np.number))
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, (float, np.floating))
+
+
+def _has_fields(hit: Any) -> bool:
+    return not isinstance(hit, _NO_HITS) or hasattr(hit, "_fields")
+
+
+def _fields(hit: Any) -> list[Any]:
+    return list(hit) if isinstance(hit, Mapping) else [name for name in dir(hit) if not name.startswith("__")]
+
+
+def _field(hit: Any, name: Any) -> Any:
+    return None if name is None else hit.get(name) if isinstance(hit, Mapping) else getattr(hit, name, None)
+
+
+def _rows_of_tuples(rows: Iterable[Any], columns: RowColumns) -> Iterator[Row]:
+    """Yield the rows of named tuples, of other objects with such attributes, or of dictionaries.
 
     The first decides the names. An iterator is consumed.
     """
-    names: list[Any] = []
-    for index, row in enumerate(rows, 1):
-        get: Callable[..., Any] = row.get if isinstance(row, Mapping) else partial(getattr, row)
-        if not names:
-            held = row if isinstance(row, Mapping) else [name for name in dir(row) if not name.startswith("_")]
-            names = _columns(held, argument, row)
-        query, item, value = (None if name is None else get(name, None) for name in names)
-        yield index, query, item, _number(value, names[2])
+    rows = iter(rows)
+    first = next(rows, None)
+    if first is None:
+        return iter(())
+    rows = chain([first], rows)
+    if isinstance(first, Mapping) and columns.found(first)[1] is None:
+        return (row for each in enumerate(rows, 1) for row in _rows_of_record(*each, columns))
+    held = [name for name in _fields(first) if isinstance(first, Mapping) or not name.startswith("_")]
+    names = columns.found(held)
+    if None in names[:2]:
+        raise columns.lacking(held, first)
+    columns.rank_by(names[2])
+    cells = ((index, *(_field(row, name) for name in names)) for index, row in enumerate(rows, 1))
+    return _entries(cells, names, held, columns)
 
 
 def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
     """Yield the rows of ids in lists, one for each query: minus the rank of ``ranked_ids``, or the grade of others.
 
     A query is called by its key, or by its place from 0. An entry of a ranked list that holds several ids is a tied
-    group. The integer -1 is nothing, as in faiss.
+    group. The integer -1 is nothing, as in faiss. Hits with scores are ranked by these.
 
     Examples
     --------
@@ -167,11 +253,14 @@ def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
     [(0, 0, 'a', -1), (0, 0, 'b', -2), (0, 0, 'c', -3)]
     """
     kind = "a list of ids for each query"
-    is_ranked = argument == "ranked_ids"
+    is_ranked, columns = argument == "ranked_ids", RowColumns(argument)
     for query, row in lists.items() if isinstance(lists, Mapping) else enumerate(checks.listed(lists, argument, kind)):
         if is_ranked and isinstance(row, (Mapping, set, frozenset)):
             raise InvalidTypeError(argument, f"must be {kind}, best first, but a {type(row).__name__} has no order")
         entries = list(row.items()) if isinstance(row, Mapping) else checks.listed(row, argument, kind)
+        if is_ranked and entries and _are_hits(entries, columns):
+            yield from _rows_of_hits(0, query, entries, columns)
+            continue
         if is_ranked:
             _require_ids(entries, f"{argument}, query {checks.shown(query)}:")
             groups = (entry if _is_group(entry) else [entry] for entry in entries)
@@ -180,6 +269,16 @@ def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
             entries = [(item, 1) for item in entries]
         there = [(0, query, *each) for each in entries if not isinstance(each[0], (int, np.integer)) or each[0] != -1]
         yield from there or [(0, query, NO_DOCUMENT, None)]
+
+
+def _are_hits(entries: list[Any], columns: RowColumns) -> bool:
+    """Return whether the entries of a list are pairs of an id and a score, or have fields for ids."""
+    first = entries[0]
+    if isinstance(first, (str, int, float, set, frozenset, list, tuple, np.ndarray, np.generic)) and not hasattr(
+        first, "_fields"
+    ):
+        return all(map(_is_pair, entries)) and any(isinstance(each[1], (float, np.floating)) for each in entries)
+    return columns.found(_fields(first), in_hits=True)[1] is not None
 
 
 def _is_group(entry: Any) -> bool:
@@ -201,25 +300,81 @@ def _require_ids(entries: list[Any], where: str) -> None:
         raise InvalidTypeError(where, f"an entry must be an id, or a set of tied ids, but {got}{_ADVICE}")
 
 
-def rows_in(path: Path, argument: str, parse: Callable[[str], Any]) -> tuple[Callable[[], Iterator[Row]], str] | None:
+def rows_in(path: Path, columns: RowColumns) -> tuple[Callable[[], Iterator[Row]], str] | None:
     """Recognise a file by its beginning, and return a function that reads its rows, and the word for one of them.
 
-    A row without a place has number 0. None for lines of TREC or MS MARCO, whose columns have no names. `parse` makes
-    a number of text.
+    A row without a place has number 0. None for lines of TREC or MS MARCO, whose columns have no names.
     """
     with unzipped(path) as file:
         start = file.readline(1 << 16).removeprefix(codecs.BOM_UTF8).strip()
-        while not start and (line := file.readline(1 << 16)):
+        while (not start or (columns.by_place and start.startswith(b"#"))) and (line := file.readline(1 << 16)):
             start = line.strip()
     if start.startswith(b"PAR1"):
-        return partial(_rows_of_parquet, path, argument), "row"
-    if start.startswith(b"{"):
-        return partial(_rows_of_json, path, argument), "line"
-    for delimiter in ("\t", ","):
+        return partial(_rows_of_parquet, path, columns), "row"
+    if start.startswith(b"{") or re.match(rb"\[\s*(\{|$)", start):
+        return partial(_rows_of_json, path, columns), "line"
+    if columns.by_place:
+        delimiter = next((each for each in _DELIMITERS if each.encode() in start), None)
+        return partial(_rows_of_cells, path, columns, delimiter), "line"
+    for delimiter in (*_DELIMITERS, *(";", "|") * bool(columns.named)):
         names = [name.strip(' "') for name in start.decode("utf-8", "replace").split(delimiter)]
-        if None not in _found(tuple(names), argument)[:2] or (len(names) > 1 and _has_names(start)):
-            return partial(_rows_with_header, path, argument, delimiter, parse), "line"
+        known = None not in columns.found(names)[:2] or bool({*columns.named} & {*names})
+        if known or (len(names) > 1 and _has_names(start)):
+            return partial(_rows_of_cells, path, columns, delimiter), "line"
+    if columns.named or columns.separator or columns.ascending:
+        rule = f"has no names of columns in its first line: give their places from 0 ({columns.title})"
+        raise FileError(path, f" {rule}")
     return None
+
+
+_MOST_PLAIN = 64  # columns of lines that one pattern describes
+_TEXT, _WHOLE = rb'[^"\\\x00-\x1f]', rb"0|-?[1-9][0-9]{0,14}"
+_REAL = rb"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_SCALAR = rb'(?:"%b*"|[-+0-9.eE]+|true|false|null)' % _TEXT
+_JSON_ID = rb'(?:"(?P<%b>(?:(?!\s)%b)+)"|(?P<%b_>%b))'
+_JSON = (  # of query, document and number
+    rb'(?!"#)' + _JSON_ID % (b"q", _TEXT, b"q", _WHOLE), _JSON_ID % (b"d", _TEXT, b"d", _WHOLE), b"(?P<n>%b)" % _REAL,
+)  # fmt: skip
+_CELLS = rb"(?P<q>(?!#)%b+)(?P<q_>)", rb"(?P<d>%b+)(?P<d_>)", rb"(?P<n>%b+)"
+
+
+def plain_lines(path: Path, columns: RowColumns) -> tuple[re.Pattern[bytes], bool] | None:
+    """Return the pattern of lines like the first, with groups q, d and n, and whether a header comes before them.
+
+    It fits only what is read the same as three fields between blanks: no quotes, escapes or blanks in ids. None where
+    no pattern suffices: of ranks, lists, and files of other kinds.
+    """
+    if columns.separator is not None or columns.ascending or columns.by_place:
+        return None
+    with unzipped(path) as file:
+        start = file.readline(1 << 16).rstrip(b"\r\n")
+    if start.startswith(b"{"):
+        with suppress(ValueError, RecursionError):
+            record = json.loads(start)
+            parts = _plain_parts(list(record), columns, _JSON)
+            fields = [b"%b[ ]*:[ ]*%b" % (re.escape(json.dumps(k).encode()), parts.get(k, _SCALAR)) for k in record]
+            return (_lines_of(rb"\{[ ]*" + rb"[ ]*,[ ]*".join(fields) + rb"[ ]*\}"), False) if parts else None
+        return None
+    for delimiter in map(str.encode, _DELIMITERS):
+        held = start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace").split(delimiter.decode())
+        cells = tuple(part % (rb'[^"\s%b]' % delimiter) for part in _CELLS)
+        parts = _plain_parts(held, columns, cells)
+        if parts:
+            other = rb'[^"\r\n%b]*' % delimiter
+            return _lines_of(delimiter.join(parts.get(name, other) for name in held)), True
+    return None
+
+
+def _plain_parts(held: list[str], columns: RowColumns, parts: tuple[bytes, ...]) -> dict[str, bytes]:
+    """Return the patterns of the three columns by their names; none if they are not all there, or rank."""
+    names = columns.found(held)
+    if None in names or plain(names[2]) == "rank" or len({*held}) < len(held) or len(held) > _MOST_PLAIN:
+        return {}
+    return dict(zip(names, parts, strict=True))
+
+
+def _lines_of(line: bytes) -> re.Pattern[bytes]:
+    return re.compile(b"^" + line + rb"\r?$", re.MULTILINE)
 
 
 def _has_names(line: bytes) -> bool:
@@ -230,55 +385,80 @@ def _has_names(line: bytes) -> bool:
     return len(fields) == 1 or (len(fields) > 2 and not any(map(_NUMBER.fullmatch, fields)))
 
 
-def _rows_of_parquet(path: Path, argument: str) -> Iterator[Row]:
+def _rows_of_parquet(path: Path, columns: RowColumns) -> Iterator[Row]:
     def chosen(held: list[str]) -> list[str]:
-        return [name for name in _columns(held, argument, path=path) if name is not None]
+        return [name for name in columns.chosen(held, path=path) if name is not None]
 
     with unreadable(path, "Parquet"):
-        yield from _rows_of_frame(read_columns(FilePath(path), chosen), argument)
+        yield from _rows_of_frame(read_columns(FilePath(path), chosen), columns)
 
 
-def _rows_with_header(path: Path, argument: str, delimiter: str, parse: Callable[[str], Any]) -> Iterator[Row]:
+def _rows_of_cells(path: Path, columns: RowColumns, delimiter: str | None) -> Iterator[Row]:
+    """Yield the rows of a table of text with names in its first line, or with columns that the caller has numbered."""
     with (
         unzipped(path) as file,
         closing(io.TextIOWrapper(cast(Any, file), "utf-8-sig", "surrogateescape", newline="")) as text,
     ):
-        reader = csv.reader(text, delimiter=delimiter, strict=True)
-        try:
-            held = [cell.strip() for cell in next(reader)]
+        lines = _cells_of_lines(path, text, delimiter)
+        if columns.by_place:
+            lines = ((line, cells) for line, cells in lines if not (cells and cells[0].startswith("#")))
+            first = next(lines, (0, []))
+            lines, held = chain([first] * bool(first[1]), lines), [*map(str, range(len(first[1])))]
+            names: list[Any] = [None if place is None else str(place) for place in columns.asked]
+            if not {*names} - {None} <= {*held}:
+                raise columns.lacking(held, path=path)
+            columns.rank_by(names[2])
+        else:
+            held = [cell.strip() for cell in next(lines)[1]]
             check_names(FilePath(path), held)
-            names = _columns(held, argument, path=path)
-            places = [held.index(name) if name is not None else 0 for name in names]
-            for cells in reader:
-                if len(cells) != len(held):
-                    if not any(map(str.strip, cells)):
-                        continue
-                    rule = f"a line must have {len(held)} fields ({' '.join(held)}), but has {len(cells)}"
-                    raise FileError(path, f", line {reader.line_num}: {rule}")
-                query, item, value = (cells[place].strip() for place in places)
-                yield reader.line_num, query, item, _number(parse(value), names[2])
-        except csv.Error as error:
-            raise FileError(path, f", line {reader.line_num}: {error}") from None
+            names = columns.chosen(held, path=path)
+        yield from _entries(_of_cells(path, lines, names, held, columns), names, held, columns, path)
 
 
-def _rows_of_json(path: Path, argument: str) -> Iterator[Row]:
-    """Yield the rows of one object, or of one object after another."""
+def _cells_of_lines(path: Path, text: io.TextIOBase, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
+    if delimiter is None:
+        yield from ((line, cells.split()) for line, cells in enumerate(text, 1))
+        return
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    try:
+        yield from ((reader.line_num, cells) for cells in reader)
+    except csv.Error as error:
+        raise FileError(path, f", line {reader.line_num}: {error}") from None
+
+
+def _of_cells(
+    path: Path, lines: Iterable[tuple[int, list[str]]], names: Sequence[Any], held: Sequence[str], columns: RowColumns
+) -> Iterator[Row]:
+    """Yield the query, the document and the number, parsed unless it may be a list, of each line."""
+    query, item, value = (0 if name is None else held.index(name) for name in names)
+    parse = str.strip if names[2] is None or columns.separator is not None else columns.parse
+    for line, cells in lines:
+        if len(cells) != len(held):
+            if not any(map(str.strip, cells)):
+                continue
+            rule = f"a line must have {len(held)} fields ({' '.join(held)}), but has {len(cells)}"
+            raise FileError(path, f", line {line}: {rule}")
+        yield line, cells[query].strip(), cells[item].strip(), parse(cells[value].strip())
+
+
+def _rows_of_json(path: Path, columns: RowColumns) -> Iterator[Row]:
+    """Yield the rows of one object or list of objects, or of one object after another."""
     decode, line, end = json.JSONDecoder(object_pairs_hook=distinct).raw_decode, 1, 0
-    ranked = set[bool]()
     try:
         with unzipped(path) as file:
             text = file.read().decode("utf-8-sig")
         while (start := _BLANKS.match(text, end).end()) < len(text):  # type: ignore[union-attr]
             line += text.count("\n", end, start)
             record, end = decode(text, start)
-            if start == 0 and not _is_row(record, argument) and not text[end:].strip():
-                yield from _rows_of_mapping(scores_in(record, path), argument)
-                return
-            name = _found(tuple(record), argument)[2] if isinstance(record, dict) else None
-            ranked |= {_plain(name) == "rank"} if name is not None else set()
-            if len(ranked) > 1:
-                raise InvalidTypeError(argument, "must have a score in each line, or a rank in each, but has both")
-            yield from [(line, *row[1:]) for row in _rows_of_record(record, argument)]
+            if start == 0 and not text[end:].strip():
+                if isinstance(record, list):
+                    yield from (row for each in record for row in _rows_of_record(0, each, columns))
+                    return
+                if not _is_row(record, columns):
+                    has_lists = any(isinstance(_hits_in(row), list) for row in record.values())
+                    yield from _rows_of_mapping(record if has_lists else scores_in(record, path), columns)
+                    return
+            yield from _rows_of_record(line, record, columns)
             line += text.count("\n", start, end)
     except InputError as error:
         raise FileError(path, f", line {line}: {error}") from None
@@ -286,33 +466,29 @@ def _rows_of_json(path: Path, argument: str) -> Iterator[Row]:
         raise not_scores(path, error) from None
 
 
-def _is_row(record: Any, argument: str) -> bool:
+def _is_row(record: Any, columns: RowColumns) -> bool:
     """Return whether a JSON object has names of columns, unlike ``{"q": {"d": 0.5}}``."""
-    is_object = isinstance(record, dict) and _found(tuple(record), argument)[0] is not None
+    is_object = isinstance(record, dict) and columns.found(record)[0] is not None
     return is_object and not all(isinstance(value, dict) for value in record.values())
 
 
-def _rows_of_record(record: Any, argument: str) -> Iterable[Row]:
-    """Return the rows of a JSON object: one row, ``{"q": {"d": 0.5}}``, or a query with its documents.
-
-    These are the one value that is a dictionary, or a list of objects.
-    """
-    if not isinstance(record, dict):
-        raise InvalidTypeError(
-            argument, f"must have an object in each line, but has one of type {type(record).__name__}"
-        )
-    if not _is_row(record, argument):
-        return _rows_of_mapping(record, argument)
-    query, item, _ = _found(tuple(record), argument)
-    nested = [value for value in record.values() if isinstance(value, (dict, list))] if item is None else []
-    if len(nested) != 1:
-        name = _columns(record, argument, record)[2]
-        return [(0, record[query], record[item], _number(record.get(name), name))]
-    if isinstance(nested[0], dict) or not nested[0]:
-        return _rows_of_mapping({record[query]: nested[0] or {}}, argument)
-    if not all(isinstance(each, dict) for each in nested[0]):
-        raise InvalidTypeError(argument, "must have a score for each document of a query, but has a list without any")
-    return _rows_of_tuples(({**each, query: record[query]} for each in nested[0]), argument)
+def _rows_of_record(line: int, record: Any, columns: RowColumns) -> Iterable[Row]:
+    """Return the rows of an object: one row, ``{"q": {"d": 0.5}}``, or a query with its documents."""
+    if not isinstance(record, Mapping):
+        rule = f"must have an object in each line, but has one of type {type(record).__name__}"
+        raise InvalidTypeError(columns.argument, rule)
+    names = columns.found(record)
+    if names[0] is None or all(isinstance(value, Mapping) for value in record.values()):
+        return ((line, *row[1:]) for row in _rows_of_mapping(record, columns))
+    query = record[names[0]]
+    if names[1] is None:
+        nested = {name: each for name, each in record.items() if isinstance(each, Mapping) or _is_list(each)}
+        hits = _hits_in(nested) if nested else None
+        if hits is None:
+            raise columns.lacking(record, record)
+        return _rows_of_hits(line, query, hits, columns)
+    columns.rank_by(names[2])
+    return _entries([(line, query, record[names[1]], _field(record, names[2]))], names, (*record,), columns)
 
 
 def pairs_in(path: Path, pair: str = "a chunk and its one document") -> dict[str, str]:

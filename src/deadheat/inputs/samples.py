@@ -164,11 +164,11 @@ def read(
     Parameters
     ----------
     path : path
-        The file of embeddings: ``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.safetensors``, ``.h5`` or
-        ``.hdf5``; or a pattern such as ``emb-*.npy``, which stands for all files that match it, in natural order: emb-2
-        before emb-10. In a table, all columns but that of the labels are the embedding (without columns that have no
-        name, such as the index that pandas writes); in Parquet it may be one column of lists. Numbers in text become
-        float64; bfloat16 and float8 become float32.
+        The file of embeddings: ``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.safetensors``, ``.h5``,
+        ``.hdf5``, ``.fvecs``, ``.bvecs`` or ``.fbin``; or a pattern such as ``emb-*.npy``, which stands for all files
+        that match it, in natural order: emb-2 before emb-10. In a table, all columns but that of the labels are the
+        embedding (without columns that have no name, such as the index that pandas writes); in Parquet it may be one
+        column of lists. Numbers in text become float64; bfloat16 and float8 become float32.
     labels : path, optional
         A file of labels, if they are not in `path`, or a pattern: ``.txt`` (one a line), or any of those above. Labels
         in text are integers if all of them are written as integers ("7", not "07"), else strings.

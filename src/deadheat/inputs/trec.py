@@ -30,6 +30,7 @@ from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValu
 from deadheat.inputs import arrays, rows
 from deadheat.inputs.files import Path as Path
 from deadheat.inputs.files import unzipped
+from deadheat.inputs.row_columns import ColumnMap, RowColumns
 from deadheat.inputs.rows import Row
 from deadheat.inputs.rows import Table as Table
 from deadheat.support import checks
@@ -99,7 +100,7 @@ class LineForm:
         first = next((line for line in lines if line and not line[0].startswith(b"#")), [])
         if self is _RUN and len(first) == 12 and all(map(_NUMBER.fullmatch, first[2:])):
             got = "has twelve columns, as a table of BLAST (-outfmt 6)"
-            rule = "name its columns in a first line, query_id, doc_id and score among them"
+            rule = 'number its columns, as columns={"query": 0, "document": 1, "score": 11} (--column query=0 ...)'
             raise FileError(path, f" must be a run, but {got}: {rule}")
         return {(_RUN, 3): _RANKS, (_QRELS, 2): _PAIRS}.get((self, len(first)), self)
 
@@ -199,18 +200,21 @@ PLAIN = Chunks()
 
 def open_run(
     source: Path | Table, *, may_be_empty: bool = False, repeats: Repeats | None = None,
-    documents: Documents | None = None,
+    documents: Documents | None = None, columns: ColumnMap | None = None,
 ) -> Checked:  # fmt: skip
     """Read a run from a file or a table: Python numbers by query and document; an invalid run raises.
 
-    With `repeats` a document has the highest of its scores. `documents` has the document of each chunk.
+    With `repeats` a document has the highest of its scores. `documents` has the document of each chunk, and `columns`
+    the names or places of columns.
     """
-    return _open(source, _RUN, may_be_empty, Chunks.checked(repeats, documents))
+    return _open(source, _RUN, may_be_empty, Chunks.checked(repeats, documents), columns)
 
 
-def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
+def open_qrels(
+    source: Path | Table, *, may_be_empty: bool = False, columns: ColumnMap | None = None, title: str = "qrels_columns"
+) -> Checked:
     """Read qrels from a file or a table: gains by query and document, whole ones as integers; invalid qrels raise."""
-    return _open(source, _QRELS, may_be_empty)
+    return _open(source, _QRELS, may_be_empty, columns=columns, title=title)
 
 
 def open_lists(ranked: Any, relevant: Any, *, repeats: Repeats | None = None) -> tuple[Checked, Checked]:
@@ -248,17 +252,25 @@ def remarks_of(*tables: Checked) -> list[str]:
     return [*said, *(remark for table in tables for remark in getattr(table, "remarks", ()))]
 
 
-def _open(source: Path | Table, form: LineForm, may_be_empty: bool, chunks: Chunks = PLAIN) -> Checked:
+def _open(
+    source: Path | Table, form: LineForm, may_be_empty: bool, chunks: Chunks = PLAIN, columns: ColumnMap | None = None,
+    title: str = "columns",
+) -> Checked:  # fmt: skip
+    named = RowColumns.checked(form.argument, form.number_in, columns, title)
     if isinstance(source, Opened) and chunks.documents is None:
         table = source
     elif isinstance(source, (str, os.PathLike)):
         checks.path(source, form.argument)
-        result = rows.rows_in(source, form.argument, form.number_in)
+        result = rows.rows_in(source, named)
         table = (
-            _read(source, form, chunks) if result is None else _collected(result[0], form, chunks, source, result[1])
+            _read(source, form, chunks)
+            if result is None
+            else _read_plain_lines(source, form, chunks, named)
+            or _collected(result[0], form, chunks, source, result[1])
         )
     else:
-        table = _collected(partial(rows.rows_of, source, form.argument), form, chunks, unit="row")
+        table = _collected(partial(rows.rows_of, source, named), form, chunks, unit="row")
+    table.remarks += tuple(remark for remark in named.remarks() if remark not in table.remarks)
     if not table and not may_be_empty:
         rule = "must hold at least one query, but is empty"
         if isinstance(source, (str, os.PathLike)):
@@ -345,7 +357,7 @@ def run_id(path: Path) -> str | None:
                     last = line
                     break
     fields = last.split()[len(_RUN.fields) - 1 :]
-    return _text(fields[0]) if fields and rows.rows_in(path, "run", float) is None else None
+    return _text(fields[0]) if fields and rows.rows_in(path, RowColumns("run")) is None else None
 
 
 def _read(path: Path, form: LineForm, chunks: Chunks = PLAIN) -> Opened:
@@ -363,6 +375,30 @@ def _read(path: Path, form: LineForm, chunks: Chunks = PLAIN) -> Opened:
             hint = "name the columns in the first line if these are scores"
             raise FileError(path, f": {rule}, but those of query {query!r} are others; {hint}")
     return table
+
+
+def _read_plain_lines(path: Path, form: LineForm, chunks: Chunks, columns: RowColumns) -> Opened | None:
+    """Read lines of JSON, or of a table with a header, as those of TREC; None if any of them needs the slow reader."""
+    pattern = None if chunks.documents is not None else rows.plain_lines(path, columns)
+    if pattern is None:
+        return None
+    table, as_trec = Opened(), rb"\g<q>\g<q_> 0 \g<d>\g<d_> " + (rb"1 \g<n> t" if form is _RUN else rb"\g<n>")
+    with unzipped(path) as file:
+        if pattern[1]:
+            file.readline()
+        for block in _blocks(file):
+            lines, n_line = pattern[0].subn(as_trec, block)
+            if n_line != block.count(b"\n") + (not block.endswith(b"\n")) or not _is_text(block, pattern[1]):
+                return None
+            if not form.add(lines, table, chunks.repeats is not None):
+                return None
+    return table
+
+
+def _is_text(block: bytes, any_bytes: bool) -> bool:
+    with suppress(UnicodeDecodeError):
+        return any_bytes or block.isascii() or bool(block.decode())
+    return False
 
 
 def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:

@@ -300,7 +300,7 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
         ({"q": {"a": 1}}, {}, ValueError, "qrels must hold at least one query"),
         ({1.0: {"a": 1}}, {"q": {"a": 1}}, TypeError, "id of a query must be a string or an integer, but is 1.0"),
         ({"q": {True: 1}}, {"q": {"a": 1}}, TypeError, "id of a document must be a string or an integer, but is True"),
-        ({"q": [1]}, {"q": {"a": 1}}, TypeError, "run must hold a dictionary for each query, but has list for 'q'"),
+        ({"q": 1}, {"q": {"a": 1}}, TypeError, "run must hold a dictionary, or a list of hits, for each query, but"),
         ({"q": {"a": "1"}}, {"q": {"a": 1}}, TypeError, "run, query 'q', document 'a': score must be a number"),
         ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "score must be a number, but is of type NoneType"),
         ({"q": {"a": float("nan")}}, {"q": {"a": 1}}, ValueError, "document 'a': score must be finite, but is nan"),

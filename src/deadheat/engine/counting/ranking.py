@@ -282,6 +282,8 @@ class _NearestSearch:
     def __init__(self, distance: Distance, candidates: Candidates, k: int) -> None:
         self.distance, self.candidates = distance, candidates
         self.weight = np.bincount(distance.columns.column_of_item, minlength=len(distance.columns))
+        self.filtered = candidates.junk is not None or not candidates.ranked.all()
+        self.items, self.starts = np.argsort(distance.columns.column_of_item, kind="stable"), offsets_of(self.weight)
         self.wanted = min(k + (candidates.itself is not None), len(distance.columns))  # each holds at least an item
 
     @plain_floats
@@ -292,7 +294,7 @@ class _NearestSearch:
             return self.of(queries[:middle]) + self.of(queries[middle:])
         row, column = candidates
         width = np.bincount(row, minlength=len(queries))
-        step = max(1, PAIRS // int(width.max()))
+        step = max(1, PAIRS // max(1, int(width.max())))
         ends = offsets_of(width)
         blocks = []
         for start in range(0, len(queries), step):
@@ -305,14 +307,32 @@ class _NearestSearch:
     def _block(self, queries: Int64, row: Int64, column: Int64, width: Int64) -> Nearest:
         """Group the candidates of some queries by exact closeness; a query's own item does not count."""
         position = runs_joined(np.zeros_like(width), width)
-        columns, weight = np.full((len(queries), int(width.max())), -1), np.zeros((len(queries), int(width.max())), int)
+        most = max(1, int(width.max()))
+        columns, weight = np.full((len(queries), most), -1), np.zeros((len(queries), most), int)
         columns[row, position], weight[row, position] = column, self.weight[column]
-        own_row, item = self.candidates.ranked_itself(queries)
-        own = np.full(len(queries), -2)
-        own[own_row] = self.distance.columns.column_of_item[item]
-        weight -= columns == own[:, None]
+        if self.filtered:
+            weight[row, position] = self._n_allowed(queries[row], column)
+        else:
+            own_row, item = self.candidates.ranked_itself(queries)
+            own = np.full(len(queries), -2)
+            own[own_row] = self.distance.columns.column_of_item[item]
+            weight -= columns == own[:, None]
         columns[weight == 0] = -1
         return Nearest(queries, columns, tie_groups(self.distance, queries, columns), weight)
+
+    def _n_allowed(self, query: Int64, column: Int64) -> Int64:
+        """Count the items of each column that are ranked for a query."""
+        sizes = self.weight[column]
+        pair, item = np.repeat(np.arange(len(column)), sizes), self.items[runs_joined(self.starts[column], sizes)]
+        return np.bincount(pair[~self.candidates.left_out(query[pair], item)], minlength=len(column))
+
+    def _allowed(self, queries: Int64, start: int, stop: int) -> Bool:
+        """Mark the columns of a tile with an item that is not junk to each query."""
+        items = self.items[self.starts[start] : self.starts[stop]]
+        allowed = np.broadcast_to(self.candidates.ranked[items], (len(queries), len(items)))
+        if self.candidates.junk is not None:
+            allowed = allowed & ~self.candidates.junk[np.ix_(queries, items)]
+        return np.logical_or.reduceat(allowed, self.starts[start:stop] - self.starts[start], axis=1)
 
     def _candidates(self, queries: Int64) -> tuple[Int64, Int64] | None:
         """Return rows and columns that may be among the nearest, by row; None if they are too many at a time."""
@@ -329,7 +349,10 @@ class _NearestSearch:
                 least = best.min(axis=1) - bound
                 rounded = least.astype(scores.dtype)
                 rounded = np.where(rounded > least, np.nextafter(rounded, scores.dtype.type(-np.inf)), rounded)
-                row, entry = np.nonzero(scores >= rounded[:, None])
+                near = scores >= rounded[:, None]
+                if self.filtered:
+                    near &= self._allowed(queries, columns[0], columns[-1] + 1)
+                row, entry = np.nonzero(near)
                 kept_scores = scores[row, entry].astype(np.float64)
                 best = _raised(best, row, kept_scores - bound[row])
                 kept.append(_still([(row, columns[entry], kept_scores + bound[row])], best))

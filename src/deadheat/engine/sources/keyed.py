@@ -107,7 +107,9 @@ def assemble(
     )  # fmt: skip
 
 
-def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64, rule: ScoreTies = EQUAL) -> TieProfile:
+def profile_lists(
+    scores: NDArray[Any], grades: NDArray[Any], lengths: Int64, rule: ScoreTies = EQUAL, order: str = "descending"
+) -> TieProfile:
     """Count, for every list and every score at which it has a relevant item, the items that score better or tie.
 
     Lists of about one length are counted together, padded with junk to less than twice their size.
@@ -115,13 +117,15 @@ def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64, ru
     Parameters
     ----------
     scores : (n_item,) array of floats or integers
-        Scores of the items of the first list, then of the second, and so on; higher is better. No NaN.
+        Scores of the items of the first list, then of the second, and so on. No NaN.
     grades : (n_item,) int64 or float64
         Gains: 0 is irrelevant.
     lengths : (n_query,) int64
         The number of items in each list; at least one list.
     rule : ScoreTies, optional
         By default equal scores tie.
+    order : str
+        "descending" if higher scores are better, else "ascending".
 
     Returns
     -------
@@ -134,7 +138,7 @@ def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64, ru
     >>> profile.tied, profile.n_ranked
     (array([2, 1]), array([2, 1]))
     """
-    keys, starts = keyed(scores, "descending", rule), offsets_of(lengths)
+    keys, starts = keyed(scores, order, rule), offsets_of(lengths)
     grades, gains = leveled(np.repeat(np.arange(len(lengths)), lengths), grades, len(lengths))
     grade_values = np.unique(grades[grades > 0]) if (grades > 0).any() else np.ones(1, dtype=np.int64)
     rule.require_ungraded(grade_values)
@@ -150,8 +154,8 @@ def profile_lists(scores: NDArray[Any], grades: NDArray[Any], lengths: Int64, ru
             key[:, filled], grade[filled] = keys[:, items], grades[items]
             counted.append(count_keys(key, grade, grade_values))
             blocks.append(block)
-    order = np.concatenate(blocks)
+    queries = np.concatenate(blocks)
     profile = assemble(
-        counted, grade_values, gains=None if gains is None else gains[order], bounds_only=rule.bounds_only
+        counted, grade_values, gains=None if gains is None else gains[queries], bounds_only=rule.bounds_only
     )
-    return profile[np.argsort(order)]
+    return profile[np.argsort(queries)]

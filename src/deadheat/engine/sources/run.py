@@ -14,6 +14,7 @@ from deadheat.engine.sources.counted import CountedTask, SourceCounts, labels_of
 from deadheat.engine.sources.run_tables import RunOptions, RunTables, in_common
 from deadheat.engine.ties.rule import Ties
 from deadheat.inputs import trec
+from deadheat.inputs.row_columns import ColumnMap
 from deadheat.inputs.samples import QueryLabels
 from deadheat.inputs.trec import Checked, Documents, Path, Repeats, Table
 from deadheat.support.caching import cached_property
@@ -32,6 +33,8 @@ def from_run(
     max_docs: int | None = None,
     repeats: Repeats | None = None,
     documents: Documents | None = None,
+    columns: ColumnMap | None = None,
+    qrels_columns: ColumnMap | None = None,
     labels: QueryLabels | None = None,
     threads: int | None = None,
 ) -> RunTask:
@@ -41,9 +44,11 @@ def from_run(
     ----------
     run : path, dict, data frame or iterable of named tuples
         Lines ``qid Q0 docid rank score tag``, or ``{query_id: {doc_id: score}}``, or rows with ``query_id``,
-        ``doc_id`` and ``score``, or with other names that the field has for them; also a ranx ``Run``. A file is
-        known by its beginning: TREC, MS MARCO, JSON, JSON lines, Parquet, or names in the first line. Scores
-        decide, highest first; a rank is read only where there is no score. Integer ids are their decimal text.
+        ``doc_id`` and ``score``, or with other names that the field has for them; also a ranx ``Run``. Or the hits of
+        each query, ``{query_id: hits}``, as engines return them: a list of dictionaries, objects, or pairs of an id
+        and a score, or a response that holds one. A file is known by its beginning: TREC, MS MARCO, JSON, JSON lines,
+        Parquet, or names in the first line. Scores decide, highest first; a rank is read only where there is no
+        score, and lists without either are rankings. Integer ids are their decimal text.
     qrels : path, dict, data frame or iterable of named tuples
         Lines ``qid iter docid rel``, or any other form of a run, with ``relevance``; also a ranx ``Qrels``. Grades
         are numbers such as 2 or 0.25; 0, integers below, and documents that are not listed, are irrelevant. Queries
@@ -71,6 +76,11 @@ def from_run(
     documents : dict or path, optional
         The document of each chunk, where the run has ids of chunks and the qrels have those of documents:
         ``{chunk_id: doc_id}``, or a file with both in each line.
+    columns, qrels_columns : dict, optional
+        The columns of the run, and of the qrels, that have no usual names: ``{"query": ..., "document": ...,
+        "score": ...}``, with "relevance" in place of "score" for qrels. Each is a name, also that of a field of hits,
+        or, in a file whose first line has no names, a place from 0. ``"separator"`` splits a cell with several
+        documents, best first, such as ``" "``, and ``"order": "ascending"`` is for distances and e-values.
     labels : dict or (n_query,), optional
         The label of each query, such as its type, by its id, ``{query_id: label}``, or in the order of the qrels,
         for means over classes. The classes are then the independent units of `Report.interval` and
@@ -127,7 +137,10 @@ def from_run(
     1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
     """
     options = RunOptions.checked(rel, judged_only, complete, ties, max_docs)  # before files are read
-    opened = in_common(trec.open_run(run, repeats=repeats, documents=documents), trec.open_qrels(qrels))
+    opened = in_common(
+        trec.open_run(run, repeats=repeats, documents=documents, columns=columns),
+        trec.open_qrels(qrels, columns=qrels_columns),
+    )
     return RunTask("a run", Run(*opened), _settings(options) | {"labels": labels, "threads": threads})
 
 

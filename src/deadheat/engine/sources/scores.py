@@ -1,7 +1,8 @@
-"""`from_scores`: a matrix of scores and a matrix of relevance."""
+"""`from_scores`: scores and relevance, as matrices, as lists of different lengths, or as flat columns."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,9 +12,12 @@ from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.sources.counted import CountedTask, SourceCounts
 from deadheat.engine.sources.keyed import BLOCK_ENTRIES, JUNK, KeyedGroups, assemble, count_keys, keyed
+from deadheat.engine.sources.score_lists import ScoreLists, rows_of_lists
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
-from deadheat.inputs import arrays
+from deadheat.errors import InvalidValueError
+from deadheat.inputs import arrays, conversion
+from deadheat.inputs.row_columns import ColumnMap
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Bool, Float64, Int64, slices
 from deadheat.support.floats import plain_floats
@@ -22,25 +26,35 @@ from deadheat.support.progress import Workers
 
 @plain_floats
 def from_scores(
-    scores: ArrayLike,
-    relevant: Any,
+    scores: Any = None,
+    relevant: Any = None,
     *,
+    groups: ArrayLike | None = None,
+    columns: ColumnMap | None = None,
     order: Literal["descending", "ascending"] = "descending",
     junk: ArrayLike | None = None,
     ties: ScoreTiesName | Ties = "exact",
     threads: int | None = None,
 ) -> CountedTask:
-    """Make a task of a matrix of scores and a matrix of relevance.
+    """Make a task of scores and relevance: matrices, lists of different lengths, or flat columns with groups.
 
     Parameters
     ----------
-    scores : (n_query, n_gallery) array of floats, integers or bool
-        Up to 64 bits, in any byte and memory order. Finite, of either sign; anything under `junk`.
-    relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool, integers or floats
+    scores : (n_query, n_gallery) array of floats, integers or bool; or lists; or a table
+        Up to 64 bits, in any byte and memory order. Finite, of either sign; anything under `junk`. A list for each
+        query, of any length and also empty; or a dictionary of these by query; or (n,) with `groups`. Without
+        `relevant`, a frame or a dictionary of columns with score, relevance and query. By default `relevant` is in
+        rank order, best first, and nothing ties.
+    relevant : array, SciPy sparse matrix or lists of bool, integers or floats, in the form of `scores`
         The relevance of each item, whatever its score; numbers are gains, such as 2 or 0.25: 0 is irrelevant.
+    groups : (n,) integers or strings, or sizes, optional
+        For flat columns, the query of each entry, as scikit-learn and XGBoost's ``qid`` have it; or, as in LightGBM,
+        the sizes of queries that lie one after another. As many integers as there are scores are ids.
+    columns : dict, optional
+        The columns of a table that have no usual names: ``{"score": ..., "relevance": ..., "query": ...}``.
     order : {"descending", "ascending"}
         Whether the best score is the highest, or, as for distances, the lowest.
-    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
+    junk : (n_gallery,) or (n_query, n_gallery) array of bool, or in the form of `scores`, optional
         Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
     ties : {"exact", "float16", "bfloat16", "float32", "float64"}, Rounded or Tolerance
         "exact": items tie if their scores are the same number. Otherwise each score is rounded to this type first,
@@ -70,10 +84,48 @@ def from_scores(
     >>> from deadheat.measures import per_query
     >>> print(*(f"{value[0]:.4f}" for value in per_query(profile, "AP")))
     0.5833 0.5833 0.5833
+
+    Verdicts on what was retrieved for two queries, best first:
+
+    >>> from_scores(relevant=[[0, 1], [1, 1, 0]]).profile.closer
+    array([1, 0, 1])
+
+    Flat columns, with the sizes of two queries:
+
+    >>> task = from_scores([0.5, 0.5, 0.9], [1, 0, 1], groups=[2, 1])
+    >>> task.profile.tied, task.profile.n_ranked
+    (array([2, 1]), array([2, 1]))
     """
     settings = {"order": order, "junk": junk, "ties": ties, "threads": threads}
+    lists = _lists(scores, relevant, groups, columns)
+    if lists is not None:
+        return CountedTask("scores", lists, settings)
     matrix = arrays.scores(scores, "scores")
     return CountedTask("scores", _Scores(matrix, arrays.relevance(relevant, matrix.shape)), settings)
+
+
+def _lists(scores: Any, relevant: Any, groups: Any, columns: Any) -> ScoreLists | None:
+    """Return what is no matrix: lists, flat columns or a table; None for a matrix."""
+    if relevant is None:
+        held = (
+            isinstance(scores, Mapping) or getattr(scores, "column_names", getattr(scores, "columns", None)) is not None
+        )
+        if not held or groups is not None:
+            raise InvalidValueError(
+                "relevant", "must be given, unless scores is a table with columns of relevance and query"
+            )
+        return ScoreLists.of_table(scores, columns)
+    if columns is not None:
+        raise InvalidValueError("columns", "must be left out unless scores is a table, and relevant is left out")
+    if groups is not None:
+        return ScoreLists.of_flat(scores, relevant, groups)
+    lists = rows_of_lists(relevant if scores is None else scores)
+    if lists is not None or scores is None or isinstance(scores, Mapping):
+        return ScoreLists.of_lists(scores, relevant)
+    if not isinstance(scores, (list, tuple)) and conversion.n_dim(scores) == 1:
+        rule = "must be two-dimensional (n_query, n_gallery), but has one dimension"
+        raise InvalidValueError("scores", f"{rule}: groups= says which query each belongs to, [scores] makes them one")
+    return None
 
 
 class _Scores(NamedTuple):

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs import limits
 from deadheat.inputs.files import Content, FileLayout, Labels, unreadable
-from deadheat.inputs.formats import columns, keyed, numpy_files, tables
+from deadheat.inputs.formats import columns, keyed, numpy_files, tables, vectors
 from deadheat.support.arguments import VALUES
 
 What: TypeAlias = Literal["embeddings", "labels", "samples"]
@@ -77,7 +77,7 @@ FORMATS: dict[str, FileFormat] = {  # by the ending of a file's name, in lower c
     ".safetensors": FileFormat.of_reader(keyed.SAFETENSORS, _KEYED, "safetensors"),
     ".h5": FileFormat.of_reader(keyed.HDF5, _KEYED, "HDF5"),
     ".hdf5": FileFormat.of_reader(keyed.HDF5, _KEYED, "HDF5"),
-}
+} | dict.fromkeys(vectors.TYPES, FileFormat(embeddings=vectors.embeddings))
 
 
 _HINTS = dict.fromkeys(

@@ -22,6 +22,7 @@ from deadheat.engine.ties.scores import nearest_float64
 from deadheat.errors import InvalidTypeError
 from deadheat.inputs import trec
 from deadheat.inputs.predictions import read_predictions
+from deadheat.inputs.row_columns import ColumnMap
 from deadheat.inputs.trec import Checked
 from deadheat.inputs.trec import Table as Scores
 from deadheat.reports.answer import Panel
@@ -226,6 +227,8 @@ def audit_run(
     split: str | None = None,
     repeats: trec.Repeats | None = None,
     documents: trec.Documents | None = None,
+    columns: ColumnMap | None = None,
+    qrels_columns: ColumnMap | None = None,
 ) -> RunAudit:
     """Find what a careful referee would ask about a file of scores, such as those of a reranker.
 
@@ -244,8 +247,8 @@ def audit_run(
         As in `deadheat.evaluate`; by default nDCG@10, MRR@10 and mAP. Queries that the run lacks count as 0.
     subset, split : str, optional
         The subset and the split of MTEB's file, where it holds several.
-    repeats, documents
-        As in `deadheat.from_run`, for a run of chunks.
+    repeats, documents, columns, qrels_columns
+        As in `deadheat.from_run`.
 
     Returns
     -------
@@ -279,11 +282,11 @@ def audit_run(
             rule = f"must be a file of MTEB's where subset or split is given, but is {checks.shown(run)}"
             raise InvalidTypeError("run", rule)
         run = read_predictions(run, subset=subset, split=split)
-    scores = trec.open_run(run, repeats=repeats, documents=documents)
+    scores = trec.open_run(run, repeats=repeats, documents=documents, columns=columns)
     looks = Looks.of(scores)
     if qrels is None:
         return RunAudit(most_serious_first(_of_scores(looks)), looks, None, None, {})
-    judged = trec.open_qrels(qrels)
+    judged = trec.open_qrels(qrels, columns=qrels_columns)
     task = from_run(scores, judged)
     report = evaluate(task, measures, singletons=singletons)
     first, near = First.of(scores, judged), _near_ties(scores, judged, report, singletons)

@@ -1,0 +1,175 @@
+"""Small worlds, whole: every ranking of a few items in every partition into tie groups, against all orders of its ties.
+
+    python -m tests.worlds                        all rankings of up to 7 items, with every measure: minutes
+    python -m tests.worlds --items 5 --only mAP   smaller, and some measures
+
+An item has grade 0, 1 or 2, and up to two relevant items are missing. Items of one group and grade are alike, so a
+ranking stands for all that differ in which of them is which: a group is a multiset of grades. Its orders are the
+distinct sequences of these grades, each of the same number of permutations, and so equally likely. A cut leaves the
+rest as one group of items that were not returned.
+
+Values are those of `graded_queries.value`, in fractions, as integers in units of 10^-40: sums over orders are exact.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import accumulate, combinations, pairwise, product
+from typing import Any, NamedTuple
+
+import numpy as np
+from graded_queries import profile_of, value
+
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.measures import per_query, std
+from deadheat.measures.names import FAMILIES
+
+GRADES = (1, 2)
+MISSING: list[list[int]] = [[], [1], [2, 1]]
+UNIT = 10**40
+RECALLS = ("0", "0.3", "0.5", "1")
+CHOICES = ["nDCG(dcg='exp-log2')@3", "mAP(over='hits')@3", "mAP(over='possible')@3", "Recall(over='possible')@3"]
+
+Sequence_ = tuple[int, ...]  # grades by rank
+Groups = tuple[Sequence_, ...]  # the grades of each tie group, ascending
+
+
+def names(n: int) -> list[str]:
+    """Every measure of the catalogue, with each cutoff up to n where it takes one."""
+    listed = []
+    for row in FAMILIES:
+        cutoffs = RECALLS if row.cutoff == "recall" else [str(k) for k in range(1, n + 1)]
+        listed += [row.name] if row.cutoff in ("may", "never", "R") else []
+        listed += [f"{row.name}@{k}" for k in cutoffs] if row.cutoff in ("may", "must", "recall") else []
+    return listed + CHOICES
+
+
+@cache
+def sequences(n: int) -> list[Sequence_]:
+    return list(product((0, *GRADES), repeat=n))
+
+
+class Partition(NamedTuple):
+    """The rankings whose tie groups have given sizes: each with the places of its orders in `sequences`."""
+
+    last: int  # the size of the last group
+    rankings: list[Groups]
+    orders: np.ndarray[Any, np.dtype[np.int64]]  # of one ranking after another
+    starts: list[int]  # of each ranking in `orders`
+
+
+@cache
+def partitions(n: int) -> list[Partition]:
+    """All 2^(n-1) ways to cut n ranks into groups."""
+    found = []
+    for cuts in (cuts for m in range(n) for cuts in combinations(range(1, n), m)):
+        ends = list(pairwise((0, *cuts, n)))
+        of_ranking: dict[Groups, list[int]] = defaultdict(list)
+        for place, sequence in enumerate(sequences(n)):
+            of_ranking[tuple(tuple(sorted(sequence[a:b])) for a, b in ends)].append(place)
+        sizes = [len(places) for places in of_ranking.values()]
+        orders = np.array([place for places in of_ranking.values() for place in places])
+        found.append(Partition(n - ends[-1][0], list(of_ranking), orders, [0, *accumulate(sizes)][:-1]))
+    return found
+
+
+def query_of(groups: Groups, missing: list[int]) -> Any:
+    """A ranking in the form that `graded_queries.profile_of` takes."""
+    listed, closer = [], 0
+    for group in groups:
+        counts = {grade: group.count(grade) for grade in GRADES if grade in group}
+        if counts:
+            listed.append((closer, len(group), counts))
+        closer += len(group)
+    return listed, closer, missing
+
+
+def cut(n: int, n_returned: int | None) -> list[Partition]:
+    """The partitions whose last group is what was not returned; all of them where nothing was cut."""
+    return [part for part in partitions(n) if n_returned is None or part.last == n - n_returned]
+
+
+@cache
+def profile(n: int, missing: int, n_returned: int | None) -> TieProfile:
+    """All rankings of n items, in the order of `cut`."""
+    rankings = [groups for part in cut(n, n_returned) for groups in part.rankings]
+    whole = profile_of([query_of(groups, MISSING[missing]) for groups in rankings], GRADES)
+    if n_returned is None:
+        return whole
+    heads = [sum(groups[:-1], ()) for groups in rankings]
+    return replace(whole, returned=np.array([[len(head), *map(head.count, GRADES)] for head in heads]))
+
+
+def value_of(name: str, order: Sequence_, missing: list[int], n_returned: int | None) -> Any:
+    """The measure of one order; those of a set see what was returned alone."""
+    if not any(order) and not missing:
+        return math.nan
+    if n_returned is None or not name.startswith("Set"):
+        return value(name, order, missing)
+    return value(name, order[:n_returned], [*missing, *filter(None, order[n_returned:])])
+
+
+def expected_values(name: str, n: int, missing: int, n_returned: int | None) -> Iterator[np.ndarray[Any, Any]]:
+    """The least, mean, greatest value and the variance of each ranking, for one partition after another."""
+    exact = [value_of(name, order, MISSING[missing], n_returned) for order in sequences(n)]
+    undefined = np.array([each != each for each in exact])  # which no order of the same items changes
+    values = np.array([0 if each != each else round(Fraction(each) * UNIT) for each in exact], dtype=object)
+    for part in cut(n, n_returned):
+        drawn, counts = values[part.orders], np.diff([*part.starts, len(part.orders)]).astype(object)
+        sums, squares = (np.add.reduceat(each, part.starts) for each in (drawn, drawn * drawn))
+        ends = (function.reduceat(drawn, part.starts) / UNIT for function in (np.minimum, np.maximum))
+        lower, upper = (end.astype(np.float64) for end in ends)
+        mean = (sums / (counts * UNIT)).astype(np.float64)
+        variance = ((counts * squares - sums * sums) / (counts * counts * UNIT * UNIT)).astype(np.float64)
+        rows = np.array([lower, mean, upper, variance])
+        rows[:, undefined[part.orders[part.starts]]] = np.nan
+        yield rows
+
+
+def check(name: str, n: int, tolerance: float = 1e-15) -> int:
+    """Compare a measure of all rankings of n items, whole and cut, and return the number of rankings."""
+    total = 0
+    cuts = [None, *range(1, n)] if name.startswith(("Set", "mAP")) and "@" not in name else [None]
+    for missing, n_returned in product(range(len(MISSING)), cuts):
+        rows = np.concatenate(list(expected_values(name, n, missing, n_returned)), axis=1)
+        of_all = profile(n, missing, n_returned)
+        got = np.array([*per_query(of_all, name), std(of_all, name) ** 2])
+        close = np.abs(got - rows) <= np.array([[tolerance]] * 3 + [[1e-12]]) * rows
+        if name == "11pt_avg":  # a mean of maxima: no deviation of it is known
+            close[3] |= np.isnan(got[3])
+        wrong = np.flatnonzero(~(close | (np.isnan(got) & np.isnan(rows))).all(axis=0))
+        if wrong.size:
+            at, rankings = wrong[0], [groups for part in cut(n, n_returned) for groups in part.rankings]
+            raise AssertionError(
+                f"{name}, {wrong.size} rankings; {rankings[at]} without {MISSING[missing]}, {n_returned} returned: "
+                f"{got[:, at].tolist()} for {rows[:, at].tolist()}"
+            )
+        total += rows.shape[1]
+    return total
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=7)
+    parser.add_argument("--only", nargs="*", default=[])
+    given = parser.parse_args()
+    for n in range(1, given.items + 1):
+        started, total, listed = (
+            time.perf_counter(),
+            0,
+            [each for each in names(n) if not given.only or each in given.only],
+        )
+        for name in listed:
+            total += check(name, n)
+        print(f"{n} items: {total} values of {len(listed)} measures, {time.perf_counter() - started:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
