@@ -182,6 +182,7 @@ PLOTS: dict[str, dict[str, Any]] = {
     "precision_recall": {"curves": dh.precision_recall(REPORT)}, "recall_at_k": {"reports": REPORT, "k": 3},
     "reliability": {"calibration": dh.confidence.calibration([True, False], [0.5, 0.75]), "label": "a"},
     "risk_coverage": {"curve": CURVE, "references": False},
+    "det": {"results": dh.classification([0.5, 0.5, 0.1], [1, 0, 1])},
     "roc": {"results": dh.classification([0.5, 0.5, 0.1], [1, 0, 1]), "scale": "linear"},
     "tie_sizes": {"profiles": {"a": REPORT.profile}},
 }  # fmt: skip

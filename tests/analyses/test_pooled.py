@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat.analyses.pooled import NAMES
+from deadheat.analyses.thresholds import NAMES
 
 ERRORS = ("EER", "FNMR@FMR=0.5", "FNMR@FMR=0.3")
 THRESHOLDS = ("TPR@FPR=0.5", "TPR@FPR=0.3", "FNMR@FMR=0.5", "FNMR@FMR=0.3", "EER", "best F1", "best accuracy")
@@ -182,7 +182,8 @@ def test_pairs_are_in_their_exact_order(distance: str, scale: float | str) -> No
     assert result.profile == dh.classification([sorted(set(true)).index(value) for value in true], same).profile
     alone = dh.pair_classification(rows, pairs, np.arange(len(pairs)) == 0, distance=distance, measures="AP")
     shown = {"cosine": lambda v: math.copysign(math.sqrt(abs(v)), v), "euclidean": lambda v: -math.sqrt(-v)}
-    assert alone._levels[0] == pytest.approx(float(shown.get(distance, float)(true[0])), abs=1e-12)
+    levels = [float(shown.get(distance, float)(value)) for value in sorted(set(true), reverse=True)]
+    assert alone._levels.tolist() == pytest.approx(levels, abs=1e-12)
 
 
 def test_pairs_of_binary_codes() -> None:

@@ -266,6 +266,25 @@ def test_classify_reads_columns_between_blanks(line: str, options: list[str], tm
     assert passed("classify", path) == f"{dh.classification(scores, marks)}\n"
 
 
+def test_classify_takes_trials_with_scores_or_embeddings(tmp_path: Path) -> None:
+    voices = {"a/1": [1, 0], "a/2": [2, 1], "b/1": [0, 3], "c/1": [3, 6]}
+    lines, scores = [("a/1", "a/2", 1), ("b/1", "c/1", 0), ("a/1", "c/1", 0), ("a/2", "a/1", 1)], [2, 1, 0.5, 0.25]
+    trials, scored, rows = tmp_path / "trials.txt", tmp_path / "scored.txt", tmp_path / "voices.npz"
+    trials.write_text("\n".join(f"{a} {b} {'target' if same else 'nontarget'}" for a, b, same in lines))
+    scored.write_text("\n".join(f"{same} {a} {b} {s}" for (a, b, same), s in zip(lines, scores, strict=True)))
+    np.savez(rows, embeddings=list(voices.values()), names=list(voices))
+    assert passed("classify", scored) == f"{dh.classification(scores, [1, 0, 0, 1])}\n"
+    asked = ("--embeddings", rows, "--ids", "names", "--distance", "l2", "-m", "EER,minDCF(0.01, 10)")
+    expected = dh.pair_classification(voices, lines, distance="l2", measures=["EER", "minDCF(0.01, 10)"])
+    assert passed("classify", trials, *asked) == f"{expected}\n"
+    assert passed("classify", trials, *asked, "--folds", "2") == f"{expected.folds(2)}\n"
+    np.save(tmp_path / "rows.npy", list(voices.values()))
+    trials.write_text("1 0 1\n0 2 3\n0 0 3\n1 1 0\n")
+    assert passed("classify", trials, *("--embeddings", tmp_path / "rows.npy", *asked[4:])) == f"{expected}\n"
+    assert reason("classify", trials, *asked, "--ascending").startswith("--embeddings goes without --scores")
+    assert reason("classify", trials, "--templates", "max") == "--templates goes with --embeddings"
+
+
 def test_classify_names_what_is_no_table_between_blanks(tmp_path: Path) -> None:
     path = tmp_path / "trials.txt"
     for text, said in (

@@ -34,6 +34,7 @@ CALLS: list[tuple[str, tuple[str, ...]]] = [
     ("audit-collection", ("corpus.npz", "qrels")),
     ("audit-run", ("a.run", "qrels")),
     ("classify", ("items.csv",)),
+    ("classify", ("items.csv", "--folds", "2")),
     ("collisions", ("a.npz",)),
     ("confidence", ("a.npz", "--confidence", "sure.txt", "-m", "mAP")),
     ("exploit", ("a.npz", "--draws", "2", "--searches", "1")),

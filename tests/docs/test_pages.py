@@ -171,9 +171,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savetxt("confidence.txt", embeddings[:, 0])
     np.savetxt("samples.csv", np.column_stack([labels, embeddings]), "%g", ",", header="label,a,b,c,d,e,f", comments="")
     run = "q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.7 x\nq1 Q0 d3 3 0.7 x\n"
+    np.savez("faces.npz", embeddings=[[1, 0], [1, 1], [0, 1]], ids=["ann_0001", "ann_0002", "bob_0001"])
     texts = dict.fromkeys(("run.txt", "bm25.run", "dense.run", "rerank.run"), run) | {
         "pooled.csv": "score,label\n0.9,1\n0.5,1\n0.5,0\n0.1,0\n",
         "trials.txt": "1 a/1.wav a/2.wav 0.9\n1 a/1.wav a/3.wav 0.5\n0 a/1.wav b/1.wav 0.5\n",
+        "pairs.txt": "1\nann\t1\t2\nann\t1\tbob\t1\n",
         "predictions.json": '{"q1": {"d1": 0.9, "d2": 0.7, "d3": 0.6}}',
         "hits.tsv": "".join(f"q1\td{i}\t99.1\t80\t0\t0\t1\t80\t5\t84\t1e-9\t{90 - i}.5\n" for i in (1, 2, 3)),
         "qrels.txt": "q1 0 d3 1\nq1 0 d1 0\n",

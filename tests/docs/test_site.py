@@ -42,6 +42,7 @@ WORDS = {  # that people search for, and a page that must be found
     "exclude": "api/profiles/",
     "agent memory": "studies/records/",
     "CUDA": "long-runs/",
+    **dict.fromkeys(("verification", "face", "speaker", "EER", "ROC"), "how-to/verification/"),
 }
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict"]  # with --quiet, no warning is counted
 _LOADS = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}

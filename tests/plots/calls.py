@@ -47,6 +47,7 @@ def examples(long: bool = False) -> dict[str, Draw]:
         "cmc": (reports, {}),
         "collision_image": (dh.collisions(codes), {}),
         "credible_recall": (relevant, {"label": names[0]}),
+        "det": (dict.fromkeys(names, pooled), {}),
         "differences": (differing, {}),
         "error_reject": (curve, {"label": names[0]}),
         "format_changes": (reports if long else formats, {}),

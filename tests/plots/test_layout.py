@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations, pairwise
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -179,6 +180,22 @@ def test_small_false_positive_rates_can_be_seen() -> None:
     assert plots.roc(dh.classification([2, 1], [1, 0]), ax=Figure().subplots()).get_xscale() == "linear"
     with pytest.raises(ValueError, match=r"^scale must be one of log, linear, but is 'logit'"):
         plots.roc(result, scale="logit")  # type: ignore[arg-type]
+
+
+def test_normal_scores_are_a_straight_line_on_probit_axes() -> None:
+    """Quantiles of two normal distributions, 2 apart: the line has the slope -1."""
+    quantiles = np.array([NormalDist().inv_cdf((i + 0.5) / 2000) for i in range(2000)])
+    result = dh.classification(np.concatenate([quantiles, quantiles + 2]), np.repeat([0, 1], 2000))
+    ax = plots.det({"a": result, "b": result}, ax=Figure(figsize=SMALL).subplots())
+    assert ax.get_title().replace("\n", " ") == "EER: a 15.85, b 15.85 %"
+    x, y = ax.lines[0].get_data()
+    kept = (np.array(x) > 1) & (np.array(x) < 60)
+    pixels = ax.transData.transform(np.stack([x, y], axis=1)[kept])
+    slope, start = np.polyfit(*pixels.T, 1)
+    assert np.abs(pixels[:, 1] - slope * pixels[:, 0] - start).max() < 2
+    ax.figure.canvas.draw()  # type: ignore[union-attr]
+    assert {"0.1", "10"} <= {label.get_text() for label in ax.get_xticklabels()}
+    assert ax.get_xlim() == pytest.approx((0.025, 99.975))  # half of one of 2,000
 
 
 @pytest.mark.parametrize("name", ["cmc", "precision_at_k", "recall_at_k"])

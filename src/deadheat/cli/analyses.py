@@ -18,10 +18,11 @@ from deadheat.analyses.confidence.rejecting import confidence_report
 from deadheat.analyses.gaps import gap_of, split_of
 from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_of
 from deadheat.analyses.index_recall import index_recall_of_truth
-from deadheat.analyses.pooled import NAMES, classes, classification
+from deadheat.analyses.pooled import Classification, classification, pair_classification
 from deadheat.analyses.precision_recall import precision_recall
 from deadheat.analyses.quantization import MEASURES, compare_formats
 from deadheat.analyses.rounding import FORMATS
+from deadheat.analyses.thresholds import NAMES
 from deadheat.cli import options as shared
 from deadheat.cli import systems
 from deadheat.cli.files import FILE, INTEGER, LINES, PATH, REAL, Choices, Command, option
@@ -32,7 +33,8 @@ from deadheat.engine.task import Task
 from deadheat.errors import FileError, InputError, InvalidValueError
 from deadheat.inputs.files import FileLayout
 from deadheat.inputs.ground_truth import Neighbors, looks_swapped, read_neighbors
-from deadheat.inputs.samples import open_labels
+from deadheat.inputs.samples import open_labels, open_samples
+from deadheat.inputs.trials import classes, has_scored_trials
 from deadheat.reports.answer import Answer, Panel
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import report_of
@@ -53,10 +55,20 @@ _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
         shared.HEADER,
         option("Input", "--positive", metavar="LABEL",
             help="Take items of this label as positives, all others as negatives. Default: 1, true, yes or target."),
+        option("Input", "--embeddings", type=PATH,
+            help="Compare the embeddings in this file; FILE has pairs by id: trials, or LFW's pairs.txt."),
+        option("Input", "--ids", default="ids", metavar="NAME", needs="embeddings",
+            help="Take the ids of embeddings from this array or column of that file; rows of .npy count from 0."),
         option("Ranking", "--ascending", is_flag=True, help="Rank the lowest score first, as of distances."),
+        option("Ranking", "--distance", type=Choices(DISTANCES), default="cosine", needs="embeddings",
+            help="Rank embeddings by this distance."),
+        option("Ranking", "--templates", type=Choices(["max", "mean"]), needs="embeddings",
+            help="Compare people with several embeddings by their closest ones, or by their means."),
         option("Measure", "-m", "--measures", type=Choices(NAMES, listed=True), default=",".join(NAMES),
             metavar="NAMES", show_default=False,
             help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
+        option("Measure", "--folds", type=INTEGER, metavar="N",
+            help="Print accuracies of N folds of consecutive items instead, each at the best threshold of the others."),
         plot("precision against recall, and the ROC curve,"),
     ],
     shared.TEXTS,
@@ -67,25 +79,42 @@ def classify(file: Path, **options: Any) -> None:
     FILE is a table (.csv, .tsv, .parquet, ..., or .txt with blanks between its columns) or holds named arrays (.npz,
     ...). A threshold accepts all items of one score or none: best F1, accuracy and the equal error rate are those of
     thresholds that exist.
+
+    FILE may also have trials, as of faces and speakers: lines of two ids, a label and a score in any usual order or,
+    with --embeddings, without the score.
     """
+    result = _classified(file, options)
+
+    def paint(plots: Any, ax: Any, part: str) -> None:
+        getattr(plots, part)(result if part == "roc" else precision_recall(result.profile, 0), ax=ax)
+
+    draw(options["plot"], (4.8, 4.2), paint, ("precision_recall", "roc"), in_row=True)
+    deliver(result if options["folds"] is None else result.folds(options["folds"]), options)
+
+
+def _classified(file: Path, options: dict[str, Any]) -> Classification:
+    """Return the measures of a table, of trials with scores, or of trials and embeddings."""
+    order: Any = "ascending" if options["ascending"] else "descending"
+    by_default = options["scores"] == "score" and options["labels"] == "label" and options["positive"] is None
+    if options["embeddings"] is not None:
+        if not by_default or options["ascending"]:
+            raise click.UsageError("--embeddings goes without --scores, --labels, --positive and --ascending")
+        path, names = options["embeddings"], FileLayout(labels_key=options["ids"], label_column=options["ids"])
+        by_row = path.suffix == ".npy"
+        rows, ids = (path, None) if by_row else open_samples(path, names=("embeddings", "ids"), layout=names)
+        settings = {name: options[name] for name in ("distance", "templates", "measures")}
+        return pair_classification(rows, file, ids=ids, **settings)
+    if by_default and has_scored_trials(file):
+        return classification(file, order=order, measures=options["measures"])
     scores, labels = (
         FileLayout(
             labels_key=options[name], label_column=options[name], header=options["header"], content=name, is_table=True
         )
         for name in ("scores", "labels")
     )
-    result = classification(
-        shared.numbers_in(file, scores, "item"),
-        _classes(file, labels, options["positive"]),
-        order="ascending" if options["ascending"] else "descending",
-        measures=options["measures"].split(","),
-    )
-
-    def paint(plots: Any, ax: Any, part: str) -> None:
-        getattr(plots, part)(result if part == "roc" else precision_recall(result.profile, 0), ax=ax)
-
-    draw(options["plot"], (4.8, 4.2), paint, ("precision_recall", "roc"), in_row=True)
-    deliver(result, options)
+    numbers = shared.numbers_in(file, scores, "item")
+    positive = _classes(file, labels, options["positive"])
+    return classification(numbers, positive, order=order, measures=options["measures"])
 
 
 def _classes(file: Path, layout: FileLayout, positive: str | None) -> NDArray[Any]:

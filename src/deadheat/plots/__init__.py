@@ -6,7 +6,7 @@ A `measure` is any name of one; `legend=False` leaves the legend to the caller; 
 - `precision_at_k`, `recall_at_k`: P@k and Recall@k against k, up to the gallery
 - `precision_recall`: precision against recall, of a query or a mean
 - `hash_lookup`: precision and recall within each Hamming radius
-- `roc`: true against false positives of pooled scores
+- `roc`, `det`: true positives, or false negatives on probit axes, against false positives of pooled scores
 - `per_class`: the classes, the worst on top
 - `caterpillar`: each query from worst to best, with its bounds under ties
 - `bounds`: a report, or several: lower, expected, upper
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         bounds,
         caterpillar,
         cmc,
+        det,
         differences,
         hash_lookup,
         mean_intervals,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from deadheat.plots.ties import collision_image, collision_legend, order_ranges, tie_sizes
 
 __all__ = [
-    "bounds", "caterpillar", "cmc", "collision_image", "collision_legend", "credible_recall", "differences",
+    "bounds", "caterpillar", "cmc", "collision_image", "collision_legend", "credible_recall", "det", "differences",
     "error_reject", "format_changes", "group_values", "hash_lookup", "mean_intervals", "measure_against_bytes",
     "order_ranges", "per_class", "precision_at_k", "precision_recall", "recall_at_k", "reliability", "risk_coverage",
     "roc", "tie_sizes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -488,26 +488,74 @@ def roc(
     checks.choice(scale, ("log", "linear"), "scale")
     ax = style.quiet(style.axes(ax))
     for number, (name, result) in enumerate(named.items()):
-        profile, line = result.profile, style.marked_line(number)
-        n, before = profile.closer_relevant, profile.closer - profile.closer_relevant
-        low, high = (100 * hits / result.n_positive for hits in (n, n + profile.tied_relevant))
-        last = before + profile.tied - profile.tied_relevant
-        start, stop = (100 * false / result.n_negative for false in (before, last))
-        corners = (start, start, stop, stop), (low, low, low, high), (low, high, high, high)
-        if profile.ties.mixed_groups:
-            at, least, most = (np.stack(each, axis=1).ravel() for each in corners)
-            style.band(ax, at, least, most, line["color"])
-        few = len(start) <= _MANY_LEVELS  # on a logarithmic axis, what is straight elsewhere is a curve
-        inside = np.linspace(0, 1, 33) ** 3 if few and scale == "log" else np.array([0.0, 1.0])
-        x, y = ((a[:, None] + inside * (b - a)[:, None]).ravel() for a, b in ((start, stop), (low, high)))
-        ends = [place for first in range(1, len(x), len(inside)) for place in (first, first + len(inside) - 1)]
-        look = line | ({"markevery": [0, *ends, len(x) + 1]} if few else {"marker": None})
-        ax.plot([0, *x, 100], [0, *y, y[-1]], markersize=4, linewidth=1.4, label=name, **look)
+        _pooled_curve(ax, number, name, result, scale == "log", lambda rates: rates)
     ax.set(xlabel="false positive rate (%)", ylabel="true positive rate (%)", xlim=(-2, 102), ylim=(0, 102))
     if scale == "log":
         style.log_axis(ax, "x")
         ax.set_xlim(50 / n_negative, 102)
     return layout.finish(ax, title=leader("AUC", {name: result["AUC"] for name, result in named.items()}))
+
+
+def _pooled_curve(
+    ax: Axes, number: int, name: str, result: Classification, bent: bool, of_hits: Callable[[Float64], Float64]
+) -> None:
+    """Draw hits, or a function of them, against false positives in per cent; straight lines are curves if `bent`."""
+    profile, line = result.profile, style.marked_line(number)
+    n, before = profile.closer_relevant, profile.closer - profile.closer_relevant
+    low, high = (100 * hits / result.n_positive for hits in (n, n + profile.tied_relevant))
+    last = before + profile.tied - profile.tied_relevant
+    start, stop = (100 * false / result.n_negative for false in (before, last))
+    corners = (start, start, stop, stop), (low, low, low, high), (low, high, high, high)
+    if profile.ties.mixed_groups:
+        at, *ends = (np.stack(each, axis=1).ravel() for each in corners)
+        least, most = np.sort([of_hits(each) for each in ends], axis=0)
+        style.band(ax, at, least, most, line["color"])
+    few = len(start) <= _MANY_LEVELS  # on a bent axis, what is straight elsewhere is a curve
+    inside = np.linspace(0, 1, 33) ** 3 if few and bent else np.array([0.0, 1.0])
+    x, y = ((a[:, None] + inside * (b - a)[:, None]).ravel() for a, b in ((start, stop), (low, high)))
+    marks = [place for first in range(1, len(x), len(inside)) for place in (first, first + len(inside) - 1)]
+    look = line | ({"markevery": [0, *marks, len(x) + 1]} if few else {"marker": None})
+    rates = of_hits(np.array([0, *y, y[-1]]))
+    ax.plot([0, *x, 100], rates, markersize=4, linewidth=1.4, label=name, **look)
+
+
+def det(results: Classification | Mapping[str, Classification], *, ax: Axes | None = None) -> Axes:
+    """Draw the false negative against the false positive rate of pooled scores, both on probit axes (DET).
+
+    Normal scores of equal variance are a straight line there, and small errors of good systems are distinguished.
+
+    Parameters
+    ----------
+    results : Classification, or mapping of str to Classification
+        A line each, as `deadheat.pair_classification` or `deadheat.classification` gives them.
+
+    Returns
+    -------
+    Axes
+        Both axes begin at half of one error, which also stands for no error, as a probit axis has no 0. **Ties:** marks
+        are the ends of groups of equal scores, as in `roc`, and the band holds what any order has.
+
+    References
+    ----------
+    Martin et al. 1997, The DET curve in assessment of detection task performance, Eurospeech.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> ax = dh.plots.det(dh.classification([3, 2, 2, 1], [1, 1, 0, 0]))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('false positive rate (%)', 'false negative rate (%)')
+    """
+    named = arguments.several(results, Classification, "results", alone=_ALONE)
+    ax = style.quiet(style.axes(ax), grid="both")
+    for number, (name, result) in enumerate(named.items()):
+        _pooled_curve(ax, number, name, result, True, lambda rates: 100 - rates)
+    for which, most in (("x", "n_negative"), ("y", "n_positive")):
+        style.probit_axis(ax, which, 50 / max(getattr(result, most) for result in named.values()))  # type: ignore[arg-type]
+    ax.set(xlabel="false positive rate (%)", ylabel="false negative rate (%)")
+    errors = {layout.short(name): value(result["EER"]) for name, result in named.items()}
+    listed = [error if len(named) == 1 else f"{name} {error}" for name, error in errors.items()]
+    return layout.finish(ax, title=f"EER: {', '.join(listed)} %")
 
 
 def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Axes | None = None) -> Axes:

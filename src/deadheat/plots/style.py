@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from itertools import pairwise
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -175,6 +176,28 @@ def log_axis(ax: Axes, which: Literal["x", "y"], places: Iterable[ArrayLike] | N
     axis.set_major_formatter(StrMethodFormatter(_LABEL))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
+
+
+_quantile: Any = np.vectorize(NormalDist().inv_cdf, otypes=[float])
+_share: Any = np.vectorize(NormalDist().cdf, otypes=[float])
+_PROBITS = np.array([1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 2, 5, 10, 20, 40, 60, 80, 90, 95, 98, 99, 99.9])  # per cent
+
+
+def probit_axis(ax: Axes, which: Literal["x", "y"], least: float) -> None:
+    """Scale an axis in per cent by the normal quantile, from `least` to as far from 100; beyond, values are clipped."""
+    axis, low = ax.xaxis if which == "x" else ax.yaxis, min(least, 40.0)
+
+    def forward(rates: ArrayLike) -> Any:
+        return _quantile(np.clip(rates, low, 100 - low) / 100)
+
+    def backward(quantiles: ArrayLike) -> Any:
+        return 100 * _share(quantiles)
+
+    (ax.set_xscale if which == "x" else ax.set_yscale)("function", functions=(forward, backward))
+    (ax.set_xlim if which == "x" else ax.set_ylim)(low, 100 - low)
+    axis.set_major_locator(_Spaced(ax, which, [_PROBITS[(low <= _PROBITS) & (100 - low >= _PROBITS)]]))
+    axis.set_major_formatter(StrMethodFormatter(_LABEL))
+    axis.set_minor_locator(NullLocator())
 
 
 class _Spaced(Locator):

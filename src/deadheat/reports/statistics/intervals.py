@@ -35,6 +35,7 @@ from deadheat.support.triple import Triple
 FEW_UNITS = 6  # below, the same of queries
 FEW_CLASSES = 10  # below, an interval or a test over classes says less than it seems to
 UNITS = {"query": "queries", "class": "classes", "group": "groups", "item": "items"}
+UNITS |= {"subject": "subjects", "probe": "probes"}  # of pairs
 _ROUNDING = 2.0**-50  # a value times its weight, over that, may be another by so much
 _AT_ONCE = 1 << 18  # values drawn in one go, so that memory stays flat
 _REPEATS = 16  # units for each distinct value, from where drawing how often each is drawn is the faster way
@@ -79,7 +80,7 @@ class Intervals:
         The method, as `mean_interval` names it.
     n : int
         The number of independent units.
-    unit : {"query", "class", "group"}
+    unit : {"query", "class", "group", "item", "subject", "probe"}
         The kind of these units.
     notes : tuple of str
         Sentences to read with the numbers, such as that there are few classes.
@@ -669,8 +670,8 @@ def about_few(n: int, unit: str, where: str = "") -> tuple[str, ...]:
     >>> about_few(6, "class")
     ('Only 6 classes: with fewer than about 10 neither intervals nor p-values can be trusted.',)
     """
-    if n >= (FEW_CLASSES if unit in ("class", "group") else FEW_UNITS):
+    least = FEW_CLASSES if unit in ("class", "group", "subject") else FEW_UNITS
+    if n >= least:
         return ()
-    least = FEW_CLASSES if unit in ("class", "group") else FEW_UNITS
     fewer = f"with fewer than about {least} neither intervals nor p-values can be trusted"
     return (Caution(f"Only {counted(n, unit)}{where}: {fewer}."),)
