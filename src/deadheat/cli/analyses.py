@@ -441,7 +441,7 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> int:
         raise click.UsageError(
             f"--fail-if-worse goes with two FOUND, the old one and the new one, but got {len(files)}"
         )
-    margin = systems.margin_of(options)
+    margin = systems.margin_of(options) / 100
     names, true = systems.names_of(files, options["names"]), read_neighbors(truth)
     if options["distances"] is not None:
         true = Neighbors(true.ids, read_neighbors(options["distances"]).distances)
