@@ -159,7 +159,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     ]),
     (dh.index_recall_of_truth, TRUTH, [
         ({"distances": [[0.0, 2.0, 1.0]]}, DISORDERED),
-        ({"distances": [[0.9, 0.9, 0.8]]}, f"{DISORDERED}; of similarities, which descend, give the negatives"),
+        ({"distances": [[0.9, 0.9, 0.8]]}, f'{DISORDERED}; order="descending" is for similarities'),
         ({"distances": [[0.0, 1.0, NAN]]}, DISORDERED),
         ({"distances": [[0.0, 1.0]]}, "distances must have a score for each id, but got 2 scores for 3 ids of query 0"),
         ({"ids": [[0, 1, 1]]}, "ids must be distinct in a row, but query 0 has 1 twice"),

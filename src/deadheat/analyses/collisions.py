@@ -407,4 +407,4 @@ def _searched(
         marks: Any = tuple(matrix[queries] for matrix in matrices)
         _core.mark_collisions(tuple(groups), relevant, n_ranked[queries], min(most, n_gallery), marks, counts)
     rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
-    return Counts.of_kinds(counts, n_query, int(np.minimum(n_ranked, most).sum())), rule, matrices
+    return Counts.of_kinds(counts, n_query, int(np.minimum(n_ranked, min(most, n_gallery)).sum())), rule, matrices

@@ -90,7 +90,7 @@ RELEVANT = (
     option("Input", "--relevant", type=LINES, multiple=True, metavar="FILE",
         help="Take what is relevant from this file, in place of labels: a matrix of queries and gallery (.npy, .npz, "
         ".csv), or their rows, from 0, a line for each query (.txt)."),
-    option("Input", "--within", type=REAL, needs="relevant", metavar="RADIUS",
+    option("Input", "--within", "radius", type=REAL, needs="relevant", metavar="RADIUS",
         help="Take as relevant what is at most so far: --relevant has a position for each row. Repeat it for those of "
         "the gallery."),
 )  # fmt: skip
@@ -251,7 +251,7 @@ def _positions_in(path: Path) -> Any:
 
 def relevant_pairs(options: dict[str, Any]) -> Any:
     """Return the argument `relevant` of `deadheat.Task`, from a file, or from files of positions and a radius."""
-    paths, radius = options.get("relevant") or (), options.get("within")
+    paths, radius = options.get("relevant") or (), options.get("radius")
     if radius is not None:
         return within(radius, *map(_positions_in, paths))
     if len(paths) > 1:
@@ -283,7 +283,7 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
         "gallery": options["gallery"],
         "gallery_labels": options["gallery_labels"] or options["gallery"],
     }
-    names = ("relevant", "relevant") if options.get("within") is None else ("positions", "gallery_positions")
+    names = ("relevant", "relevant") if options.get("radius") is None else ("positions", "gallery_positions")
     files |= dict(zip(names, options.get("relevant") or (), strict=False))
     try:
         yield
