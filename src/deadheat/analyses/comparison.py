@@ -246,10 +246,13 @@ class Comparison(Answer):
         >>> found.gate().passed, found.gate(0.01, "as_good").passed, found.gate(0.03, "as_good").passed
         (True, False, True)
         """
+        return self._gate(margin, rule)
+
+    def _gate(self, margin: float, rule: Rule, **settings: bool) -> Gate:
         for report, name in zip((self.a, self.b), self.names, strict=True):
             _require_answers(report, name)
         one_out = self._unit == "class" and not (self.a.separate_gallery and self.b.separate_gallery)
-        return gates.gate(self._shown(), margin, rule, leave_one_out=one_out, cautions=self.cautions())
+        return gates.gate(self._shown(), margin, rule, leave_one_out=one_out, cautions=self.cautions(), **settings)
 
     def panels(self) -> list[Panel]:
         """Return one table with a row for each measure."""

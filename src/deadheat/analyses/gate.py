@@ -129,9 +129,10 @@ class Gate(Answer):
 
 
 def gate(
-    rows: Sequence[Difference], margin: float, rule: Rule, *, leave_one_out: bool, cautions: Sequence[str]
-) -> Gate:
-    """Return the decision on B for some measures: see `Comparison.gate`."""
+    rows: Sequence[Difference], margin: float, rule: Rule, *, leave_one_out: bool, cautions: Sequence[str],
+    refuse_few: bool = True,
+) -> Gate:  # fmt: skip
+    """Return the decision on B for some measures: see `Comparison.gate`. Without `refuse_few`, few units pass none."""
     margin = checks.real_number(margin, "margin", least=0)
     checks.choice(rule, get_args(Rule), "rule")
     _require_margin(rows, margin, rule)
@@ -140,7 +141,7 @@ def gate(
             what = f"{row.by} values" if row.n_pair else "a value"
             raise InvalidValueError(row.name, f"must have {what} in {' and '.join(row.names)} for some query")
     alpha = rows[0].test.alpha
-    if rule != "drop":
+    if rule != "drop" and refuse_few:
         _require_enough(rows, margin, rule, alpha)
     pvalues, detectable = _tests(rows, margin, rule, alpha)
     failed = tuple(

@@ -165,7 +165,7 @@ class FormatComparison(Answer):
                 continue
             pair = self.reports[base], self.reports[name]
             comparison = compare(*pair, names=(base, name), measures=self.measures, **test)
-            gates.append(comparison.gate(checks.real_number(margin, "margin"), "as_good"))
+            gates.append(comparison._gate(checks.real_number(margin, "margin"), "as_good", refuse_few=False))
             if not gates[-1]:
                 break
             smallest = name
