@@ -22,6 +22,7 @@ settings.load_profile("untimed")
 
 ROOT = Path(__file__).parent
 PAGES = {  # pages that are sessions with libraries that the extra `test` does not bring, and their modules
+    "gpu.md": "torch",
     "ir-measures.md": "ir_measures pytrec_eval",
     "index-recall.md": "faiss hnswlib usearch",
     "lightning.md": "torchmetrics lightning",

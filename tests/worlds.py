@@ -3,8 +3,8 @@
     python -m tests.worlds                        all rankings of up to 7 items, with every measure: minutes
     python -m tests.worlds --items 5 --only mAP   smaller, and some measures
 
-An item has grade 0, 1 or 2, and up to two relevant items are missing. Items of one group and grade are identical, so a
-ranking stands for all that differ in which of them is which: a group is a multiset of grades. Its orders are the
+An item has grade 0, 1 or 2, and up to two relevant items are missing. Items of one group and grade are interchangeable:
+a ranking stands for all that differ in which of them is which: a group is a multiset of grades. Its orders are the
 distinct sequences of these grades, each of the same number of permutations, and so equally likely. A cut leaves the
 rest as one group of items that were not returned.
 
@@ -70,16 +70,16 @@ class Partition(NamedTuple):
 @cache
 def partitions(n: int) -> list[Partition]:
     """All 2^(n-1) ways to cut n ranks into groups."""
-    listed = []
+    result = []
     for cuts in (cuts for m in range(n) for cuts in combinations(range(1, n), m)):
         ends = list(pairwise((0, *cuts, n)))
         of_ranking: dict[Groups, list[int]] = defaultdict(list)
         for number, sequence in enumerate(sequences(n)):
             of_ranking[tuple(tuple(sorted(sequence[a:b])) for a, b in ends)].append(number)
-        sizes = [len(orders) for orders in of_ranking.values()]
-        orders = np.array([number for orders in of_ranking.values() for number in orders])
-        listed.append(Partition(n - ends[-1][0], list(of_ranking), orders, [0, *accumulate(sizes)][:-1]))
-    return listed
+        sizes = [len(places) for places in of_ranking.values()]
+        orders = np.array([place for places in of_ranking.values() for place in places])
+        result.append(Partition(n - ends[-1][0], list(of_ranking), orders, [0, *accumulate(sizes)][:-1]))
+    return result
 
 
 def query_of(groups: Groups, missing: list[int]) -> Any:

@@ -83,7 +83,7 @@ PICTURES = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
         "grouped train.npz --test test.npz --group-size 4 -m Hit@1,mAP --plot a.SVG",
         "grouped train.npz --group-size 4 --markdown a.md --latex a.tex --plot a.png",
         "quantization all.npz -f int8,binary --plot a.png",
-        "quantization all.npz --dims 1,2 --margin 5 --plot a.png",
+        "quantization all.npz --dims 1,2 --margin 50 --plot a.png",
     ],
 )
 def test_a_picture_is_drawn_and_the_same_is_printed(line: str) -> None:
@@ -206,8 +206,8 @@ SAME: dict[str, Callable[[], Any]] = {
     ),
     f"quantization all.npz {QUANTIZED}": lambda: dh.compare_formats(task("all", distance="euclidean"), **FORMATS),
     "quantization all.npz --base int8": lambda: dh.compare_formats(task("all"), base="int8"),
-    "quantization all.npz --dims 1,2 --dims 3 --margin 5": lambda: dh.compare_formats(
-        task("all"), dims=(1, 2, 3), margin=0.05
+    "quantization all.npz --dims 1,2 --dims 3 --margin 50": lambda: dh.compare_formats(
+        task("all"), dims=(1, 2, 3), margin=0.5
     ),
 }
 

@@ -6,6 +6,8 @@ import csv
 import gzip
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 from cli.calling import passed, refused, shell
 
 import deadheat as dh
+from deadheat.cli.shell import fitted
 from deadheat.inputs.formats.registry import FORMATS
 from deadheat.support.atomic import replacing
 
@@ -212,3 +215,23 @@ def test_an_option_of_no_file_is_not_ignored(folder: Path, args: list[str], name
 def test_an_option_of_one_of_the_files_is_taken(folder: Path) -> None:
     files = [folder / "p.npy", "--labels", folder / "p.csv", "--label-column", "label"]
     assert passed("evaluate", *files) == table()
+
+
+def test_a_terminal_gets_tables_in_its_width_and_a_pipe_whole_lines(tmp_path: Path) -> None:
+    systems = {name: dh.evaluate(ROWS[:, :dim], LABELS) for name, dim in (("first", 3), ("second", 2), ("third", 1))}
+    for result in (dh.leaderboard(systems), dh.compare(systems["first"], systems["third"])):
+        whole = str(result)
+        narrow = fitted(whole, 80)
+        assert max(map(len, whole.splitlines())) > 100
+        assert max(map(len, narrow.splitlines())) <= 80
+        assert set(narrow.split()) == set(whole.split())
+        assert fitted(whole, 400) == whole
+    np.savez(tmp_path / "p.npz", embeddings=ROWS, labels=LABELS)
+    answered, terminal = os.openpty()
+    words = [sys.executable, "-m", "deadheat", "compare", "p.npz", "p.npz", "--name", "a", "--name", "b"]
+    done = subprocess.run(words, cwd=tmp_path, stdout=terminal, env=os.environ | {"COLUMNS": "60"}, check=True)
+    os.close(terminal)
+    printed = os.read(answered, 1 << 16).decode()
+    os.close(answered)
+    assert done.returncode == 0
+    assert max(map(len, printed.splitlines())) <= 60

@@ -176,6 +176,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez("faces.npz", embeddings=[[1, 0], [1, 1], [0, 1]], ids=["ann_0001", "ann_0002", "bob_0001"])
     lines = ("d1 1 0.9", "d2 2 0.7", "d3 3 0.7")
     run = "".join(f"q{i} Q0 {line} x\n" for i in range(1, 13) for line in lines)
+    hits = ", ".join(f'{{"corpus_id": "{chunk}", "score": 0.5}}' for chunk in ("s1_0", "s1_1", "s2_0"))
+    memory = "".join(
+        f'{{"question_id": "q{i}", "ranked_items": [{hits}], "answer_session_ids": ["s2"]}}\n' for i in range(1, 13)
+    )
     texts = dict.fromkeys(("run.txt", "bm25.run", "dense.run", "rerank.run"), run) | {
         "pooled.csv": "score,label\n0.9,1\n0.5,1\n0.5,0\n0.1,0\n",
         "trials.txt": "1 a/1.wav a/2.wav 0.9\n1 a/1.wav a/3.wav 0.5\n0 a/1.wav b/1.wav 0.5\n",
@@ -183,13 +187,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "predictions.json": '{"q1": {"d1": 0.9, "d2": 0.7, "d3": 0.6}}',
         "hits.tsv": "".join(f"q1\td{i}\t99.1\t80\t0\t0\t1\t80\t5\t84\t1e-9\t{90 - i}.5\n" for i in (1, 2, 3)),
         "qrels.txt": "".join(f"q{i} 0 d3 1\nq{i} 0 d1 0\n" for i in range(1, 13)),
+        **dict.fromkeys(("log.jsonl", "old.jsonl", "new.jsonl"), memory),
+        "sessions.tsv": "s1_0\ts1\ns1_1\ts1\ns2_0\ts2\n",
+        "types.txt": "".join(f"q{i} multi-session\n" for i in range(1, 13)),
     }
     for name, text in texts.items():
         Path(name).write_text(text)
     Path("submissions").mkdir()
     np.savez("submissions/alder.npz", embeddings=embeddings)
     dh.Task(embeddings, labels).profile.save("a-profile.npz")
-    np.savez("matryoshka.npz", embeddings=rng.normal(size=(24, 512)), labels=labels)
+    np.savez("matryoshka.npz", embeddings=rng.normal(size=(80, 512)), labels=np.arange(80) % 20)
     for system, columns in {"new": 6, "old": 4, "small": 3}.items():  # with a file for each task
         Path(system).mkdir()
         for task in ("birds", "cars"):

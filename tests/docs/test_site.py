@@ -40,8 +40,14 @@ WORDS = {  # that people search for, and a page that must be found
     "pip install": "installation/",
     "evaluate": "api/evaluating/",
     "exclude": "api/profiles/",
-    "agent memory": "studies/records/",
-    "CUDA": "long-runs/",
+    "agent memory": "how-to/rag/",
+    "RAG": "how-to/rag/",
+    "LongMemEval": "how-to/hits-and-columns/",
+    "GPU": "how-to/gpu/",
+    "CUDA": "how-to/gpu/",
+    "Matryoshka": "how-to/matryoshka/",
+    "model card": "how-to/loggers/",
+    "ann-benchmarks": "how-to/ground-truth/",
     **dict.fromkeys(("verification", "face", "speaker", "EER", "ROC"), "how-to/verification/"),
 }
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict"]  # with --quiet, no warning is counted
@@ -246,6 +252,19 @@ def test_search_finds_a_page(view: Any, address: str, words: str, page: str) -> 
     view.wait_for_selector(".md-search-result__item a", timeout=15_000)
     links = [link.get_attribute("href") for link in view.query_selector_all(".md-search-result__item > a")]
     assert page in [*dict.fromkeys(urlsplit(link).path.lstrip("/") for link in links)][:5]
+
+
+def test_the_button_of_a_session_copies_the_code_alone(view: Any, address: str) -> None:
+    view.goto(address)
+    copied = view.evaluate("""() => {
+        const session = document.querySelector(".language-pycon code");
+        session.setAttribute("data-md-copying", "");  // as the theme does before it reads the text
+        return session.innerText;
+    }""")
+    assert copied.startswith("import numpy as np\nimport deadheat as dh\n")
+    assert "mAP  " not in copied
+    assert ">>>" not in copied
+    assert view.query_selector(".language-pycon .md-clipboard, .language-pycon .md-code__button").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -253,7 +253,7 @@ def test_lists_without_scores_are_positions() -> None:
     qrels = {"q": {"b": 1, "z": 1}, "r": {"c": 2, "d": 1}}
     named = dh.from_lists({"q": ["a", "b"], "r": ["c"]}, {"q": {"b", "z"}, "r": qrels["r"]})
     assert named.profile == dh.from_run(run, qrels).profile
-    assert str(dh.evaluate(named)) == str(dh.evaluate(dh.from_run(run, qrels)))
+    assert str(dh.evaluate(named, "mAP")) == str(dh.evaluate(dh.from_run(run, qrels), "mAP"))
     integers = dh.from_lists(np.array([[7, 8, -1]]), [np.array([8])])
     assert integers.profile.n_ranked.tolist() == [2]
     assert integers.profile.closer.tolist() == [1]

@@ -21,7 +21,7 @@ from deadheat.analyses.folds import Folds, fold_numbers, folds_of
 from deadheat.analyses.identification import Search
 from deadheat.analyses.influences import influences
 from deadheat.analyses.pair_ranks import ranks_of_pairs
-from deadheat.analyses.templates import RowPairs, Templates, of_people, rows_of_ids, templates_of
+from deadheat.analyses.templates import IdPairs, Templates, of_people, rows_of_ids, templates_of
 from deadheat.analyses.thresholds import (
     GROUPED_AP,
     NAMES,
@@ -616,7 +616,7 @@ def pair_classification(
         if own[1] is None:
             rows = trials.ids.reshape(2, -1).T
         else:
-            expanded = RowPairs(*own, trials.ids, templates_of(templates))
+            expanded = IdPairs(*own, trials.ids, templates_of(templates))
             embeddings, rows = expanded.embeddings, expanded.rows
     if expanded is None and templates is not None:
         raise InvalidValueError("templates", "must be left out without ids, of which several rows may have the same")

@@ -44,7 +44,7 @@ def rows_of_ids(embeddings: Any, ids: Any) -> tuple[Any, Array]:
     return np.concatenate(parts), labels(listed, len(listed), "embeddings", "embeddings")
 
 
-class RowPairs:
+class IdPairs:
     """The pairs of rows that pairs of ids stand for."""
 
     def __init__(self, embeddings: Any, ids: Array, wanted: Array, templates: Templates | None) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.cli.files import Command
-from deadheat.cli.shell import say
+from deadheat.cli.shell import say_tables
 from deadheat.errors import MissingPackageError
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.tables import DIGITS, Table
@@ -52,7 +52,7 @@ def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 def demo() -> None:
     """Evaluate 1797 handwritten digits, and then an embedding that cheats a sort."""
     images, labels = digits()
-    say(f"{_REAL.format(n=len(images))}\n{evaluate(images, labels)}\n{_exploit(labels)}")
+    say_tables(f"{_REAL.format(n=len(images))}\n{evaluate(images, labels)}\n{_exploit(labels)}")
 
 
 def _exploit(labels: Int64) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from deadheat.cli import files
 from deadheat.cli.files import INTEGER, LINES, PATH, REAL, THREADS, Choices, Output, option
-from deadheat.cli.shell import STDOUT, bar, note, output, say
+from deadheat.cli.shell import STDOUT, bar, note, output, say, say_tables
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances.registry import DISTANCES
 from deadheat.engine.exact import ALIASES, FORMATS
@@ -475,4 +475,4 @@ def write_texts(texts: Mapping[Path, str], table: str) -> None:
         if path != STDOUT:
             with output(path) as file:
                 file.write(f"{text}\n".encode())
-    say(texts.get(STDOUT, table))
+    say(texts[STDOUT]) if STDOUT in texts else say_tables(table)

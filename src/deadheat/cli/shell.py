@@ -6,8 +6,12 @@ Nothing here knows what the command computes.
 from __future__ import annotations
 
 import errno
+import itertools
 import os
+import re
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -106,6 +110,49 @@ def say(text: str) -> None:
         raise
     except OSError as error:
         raise click.ClickException(f"cannot write to standard output: {_reason(error)}") from None
+
+
+def say_tables(text: str) -> None:
+    """Print tables and their notes as `say` does, in the width of a terminal; a file or a pipe gets whole lines."""
+    say(fitted(text, shutil.get_terminal_size().columns) if sys.stdout and sys.stdout.isatty() else text)
+
+
+def fitted(text: str, width: int) -> str:
+    """Return tables of text in at most `width` characters a line: columns in parts under each other, prose wrapped.
+
+    Each part of a table begins with its first column. Lines of one length that follow each other are a table.
+
+    Examples
+    --------
+    >>> print(fitted("name  lower  upper\\na         1      2", 12))
+    name  lower
+    a         1
+    <BLANKLINE>
+    name  upper
+    a         2
+    """
+    parts: list[str] = []
+    for length, group in itertools.groupby(text.split("\n"), len):
+        lines = list(group)
+        if length <= width:
+            parts += lines
+        elif len(lines) > 1:
+            parts += _in_parts(lines, width)
+        else:
+            parts += textwrap.wrap(lines[0], width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(parts)
+
+
+def _in_parts(lines: list[str], width: int) -> list[str]:
+    """Return the lines of parts of a wide table, with an empty line between them; two blanks separate columns."""
+    filled = "".join(" " if {*column} == {" "} else "x" for column in zip(*lines, strict=True))
+    ends = [match.end() for match in re.finditer(r"x(?=  |$)", filled)]
+    head, parts = ends[0], [(ends[0], ends[0])]
+    for start, end in itertools.pairwise(ends):
+        first = parts[-1][0]
+        fits = first == parts[-1][1] or head + end - first <= width
+        parts[-1:] = [(first, end)] if fits else [parts[-1], (start, end)]
+    return "\n\n".join("\n".join((line[:head] + line[a:b]).rstrip() for line in lines) for a, b in parts).split("\n")
 
 
 def _encodable(text: str) -> str | bytes:

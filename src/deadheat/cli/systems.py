@@ -26,7 +26,7 @@ from deadheat.cli import isolation, suites
 from deadheat.cli import options as shared
 from deadheat.cli.files import COLUMN, INTEGER, LINES, PATH, REAL, Choices, Command, as_dict, option
 from deadheat.cli.options import deliver, with_options, write_page
-from deadheat.cli.shell import STDOUT, note, say
+from deadheat.cli.shell import STDOUT, note, say, say_tables
 from deadheat.engine.sources.run import from_run
 from deadheat.errors import MOST, FileError, InputError, UndefinedError, printable, reason
 from deadheat.inputs import rows, trec
@@ -389,7 +389,7 @@ def _print(report: Report, options: dict[str, Any], names: list[str], run: Path,
         say("\n".join(trec_lines(report, names, summary=not options["no_summary"], run_id=run_id, **chosen)))
         return
     if options["by_query"]:
-        say(f"{report.worst(report.n_query).to_text(digits=options['digits'])}\n")
+        say_tables(f"{report.worst(report.n_query).to_text(digits=options['digits'])}\n")
     if sliced is not None:
         deliver(sliced, options)
         return
@@ -421,7 +421,7 @@ def deliver_explained(shown: Answer, options: dict[str, Any], result: comparison
     """Write and print a table, and an explanation of the result below it if that was asked for."""
     deliver(shown, options)
     if options["explain"]:
-        say(f"\n{result.explain()}")
+        say_tables(f"\n{result.explain()}")
 
 
 def deliver_decided(
@@ -431,7 +431,7 @@ def deliver_decided(
     """Write and print a table, with the decision of a gate in every text, and return the exit status."""
     deliver(shown, options, parts={} if decision is None else {"gate": decision}, **content)
     if explained is not None and options["explain"]:
-        say(f"\n{explained.explain()}")
+        say_tables(f"\n{explained.explain()}")
     for sentence in decision.notes() if decision is not None else ():
         note(sentence)
     return 0 if decision is None or decision.passed else WORSE
