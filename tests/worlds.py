@@ -45,7 +45,7 @@ def names(n: int) -> list[str]:
     """Every measure of the catalogue, with each cutoff up to n where it takes one."""
     listed = []
     for row in FAMILIES:
-        if row.name in ("MnR", "Judged"):  # see test_arrangements, and test_unjudged: neither is a mean of gains
+        if row.name in ("MnR", "Judged"):  # in test_arrangements, and test_unjudged_reports
             continue
         cutoffs = RECALLS if row.cutoff == "recall" else [str(k) for k in range(1, n + 1)]
         listed += [row.name] if row.cutoff in ("may", "never", "R") else []
