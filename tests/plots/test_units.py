@@ -43,3 +43,9 @@ def test_a_page_has_the_unit_of_each_measure() -> None:
     assert "<small>&thinsp;ranks</small>" in page
     assert f"By the upper bounds of MnR, {'one' if A['MnR'].upper < B['MnR'].upper else 'two'} (" in page
     assert "points of MnR" not in html_report(dh.evaluate(A.profile, "MdR"))
+
+
+def test_slices_of_ranks_are_in_ranks() -> None:
+    report = dh.evaluate([[0.0], [1.0], [1.0], [0.0]], [0, 0, 1, 1], measures="MnR", distance="euclidean")
+    sliced = report.by_slice(["a", "a", "b", "b"])
+    assert dh.plots.slices(sliced).get_xlabel() == "MnR (ranks)"

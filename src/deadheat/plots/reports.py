@@ -213,8 +213,9 @@ def slices(sliced: Slices | SlicedComparison, measure: str | None = None, *, ax:
 def _draw_rows(ax: Axes, results: Iterable[Any], intervals: Sequence[Interval], what: str, around: str) -> None:
     """Draw a row for each result: a box of its bounds, a mark at its expectation, and whiskers of its interval."""
     listed = list(results)
-    lower, expected, upper = _shown(listed)
-    low, high = arguments.kind_of(listed[0]).scale * np.array(intervals).T
+    scale = arguments.kind_of(listed[0]).scale  # a mean of slices has no measure of its own
+    lower, expected, upper = scale * np.array([[getattr(each, end) for end in Triple._fields] for each in listed]).T
+    low, high = scale * np.array(intervals).T
     places, tied = np.arange(len(lower)), lower < upper
     ax.hlines(places, low, high, color=style.INK, linewidth=1, label=f"{what}{around}" if tied.any() else what)
     ax.plot([*low, *high], [*places, *places], "|", color=style.INK, markersize=7)
