@@ -14,7 +14,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
-from graded_queries import ALL_NAMES, GAIN_NAMES, INTERPOLATED_NAMES, NAMES, OVER_NAMES, SET_NAMES
+from graded_queries import (
+    ALL_NAMES,
+    EARLY_NAMES,
+    GAIN_NAMES,
+    INTERPOLATED_NAMES,
+    NAMES,
+    OVER_NAMES,
+    SCALED_NAMES,
+    SET_NAMES,
+    SUM_NAMES,
+)
 
 import deadheat as dh
 from benchmarks import cases, cliffs, data
@@ -89,6 +99,7 @@ def a_fixed_profile() -> TieProfile:
 def _measures() -> Iterator[tuple[str, list[str]]]:
     """Every measure of the tests on one profile, a digest for each name, so that a new one changes no other."""
     profile, names = a_fixed_profile(), [*NAMES, *GAIN_NAMES, *OVER_NAMES, *INTERPOLATED_NAMES, *ALL_NAMES, *SET_NAMES]
+    names += [*EARLY_NAMES, *SUM_NAMES, *SCALED_NAMES, "MnR"]
     for name in dict.fromkeys([*names, *DEFAULT_MEASURES]):
         yield f"measure {name}", of_arrays(*(a.astype("<f8") for a in (*per_query(profile, name), std(profile, name))))
 

@@ -45,6 +45,8 @@ def names(n: int) -> list[str]:
     """Every measure of the catalogue, with each cutoff up to n where it takes one."""
     listed = []
     for row in FAMILIES:
+        if row.name in ("MnR", "Judged"):  # in test_arrangements, and test_unjudged_reports
+            continue
         cutoffs = RECALLS if row.cutoff == "recall" else [str(k) for k in range(1, n + 1)]
         listed += [row.name] if row.cutoff in ("may", "never", "R") else []
         listed += [f"{row.name}@{k}" for k in cutoffs] if row.cutoff in ("may", "must", "recall") else []
@@ -141,7 +143,8 @@ def check(name: str, n: int, tolerance: float = 1e-15) -> int:
         rows = np.concatenate(list(expected_values(name, n, missing, n_returned)), axis=1)
         of_all = profile(n, missing, n_returned)
         got = np.array([*per_query(of_all, name), std(of_all, name) ** 2])
-        close = np.abs(got - rows) <= np.array([[tolerance]] * 3 + [[1e-12]]) * rows
+        absolute = 1e-14 if name in ("NAP", "BEDROC") or name.startswith("DCG") else 0.0
+        close = np.abs(got - rows) <= np.array([[tolerance]] * 3 + [[1e-12]]) * np.abs(rows) + absolute
         if name == "11pt_avg":  # a mean of maxima: no deviation of it is known
             close[3] |= np.isnan(got[3])
         wrong = np.flatnonzero(~(close | (np.isnan(got) & np.isnan(rows))).all(axis=0))

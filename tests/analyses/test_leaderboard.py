@@ -214,7 +214,7 @@ def test_the_interval_is_of_the_value_that_ranks() -> None:
     for by in ("lower", "expected", "upper"):
         result = board(by=by)
         ends = [getattr(result.interval(name), by) for name in result]
-        assert [row[4] for row in result.tables()[0].rows] == [each.per_cent() for each in ends]
+        assert [row[4] for row in result.tables()[0].rows] == [each.shown() for each in ends]
         measures = [each["measures"]["MRR"]["interval"] for each in result.to_dict()["systems"]]
         assert measures == [list(each) for each in ends]
         assert result.columns()["low"][::2] == [each.low for each in ends]
@@ -250,7 +250,7 @@ def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
         str(n): dh.evaluate(points[:, :n], labels, ties=dh.Tolerance(1e-3), measures="mAP") for n in (4, 2)
     }  # fmt: skip
     result = leaderboard(reports)
-    shown = [result.interval(name).lower.per_cent() for name in "42"]
+    shown = [result.interval(name).lower.shown() for name in "42"]
     assert [row[4] for row in result.tables()[0].rows] == shown
     assert result.ahead_of("4") == ("2",)
     assert json.loads(result.to_json())["systems"][0]["measures"]["mAP"]["expected"] is None

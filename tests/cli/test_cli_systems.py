@@ -286,6 +286,43 @@ def test_slices_are_printed_in_place_of_the_table(hits: None, folder: Path) -> N
     assert refused(*two) == "--by-slice goes with the table of one RUN; deadheat compare takes it for two"
 
 
+def test_weights_from_a_file(folder: Path) -> None:
+    weights = np.arange(36) % 5
+    Path("weights.txt").write_text("".join(f"{each}\n" for each in weights))
+    full, half = (dh.evaluate(SYSTEMS[name], LABELS, measures="mAP", weights=weights) for name in ("full", "half"))
+    asked = ("-m", "mAP", "--weights", "weights.txt")
+    assert passed("evaluate", "full.npz", *asked, "--receipt", "r.json") == f"{full}\n"
+    pair = dh.compare(full, half, names=("full", "half"), n_resamples=99)
+    assert passed("compare", "full.npz", "half.npz", *asked, "--n-resamples", "99") == f"{pair}\n"
+    board = dh.leaderboard({"full": full, "half": half}, n_resamples=99)
+    assert passed("leaderboard", "full.npz", "half.npz", *asked, "--n-resamples", "99") == f"{board}\n"
+    assert passed("verify", "r.json", "full.npz", "--weights", "weights.txt").startswith("match")
+    assert run("verify", "r.json", "full.npz").exit_code == 1
+    Path("qrels").write_text("".join(f"q{i} 0 d 1\n" for i in range(3)))
+    Path("a.run").write_text(
+        "".join(f"q{i} Q0 d{'x' * i} 1 2 a\nq{i} Q0 d 2 1 a\n" for i in range(1, 3)) + "q0 Q0 d 1 2 a"
+    )
+    Path("traffic.tsv").write_text("q2\t1\nq0\t8\nq1\t1\n")
+    report = dh.evaluate(dh.from_run("a.run", "qrels"), "MRR", weights={"q0": 8, "q1": 1, "q2": 1})
+    assert report["MRR"].lower == 0.9
+    of_run = ("run", "qrels", "a.run", "-m", "MRR", "--weights")
+    assert passed(*of_run, "traffic.tsv") == f"{report}\n"
+    Path("odd.tsv").write_text("q2\t1\nq0\tmany\nq1\t1\n")
+    assert refused(*of_run, "odd.tsv") == "odd.tsv must hold a number for each query, but has 'many'"
+    assert refused(*of_run, "traffic.tsv", "--by-id").startswith("--weights goes with no --by-id and no --trec-eval")
+    Path("short.txt").write_text("1\n2\n")
+    assert refused("evaluate", "full.npz", "--weights", "short.txt") == (
+        "short.txt: weights must have one entry for each query, but have shape (2,) for 36 queries"
+    )
+
+
+def test_a_margin_is_in_the_unit_of_the_measure(folder: Path) -> None:
+    gated = ("compare", "full.npz", "half.npz", "-m", "MnR", "--fail-if-worse", "--gate", "drop", "--margin")
+    drop = dh.compare(*(dh.evaluate(SYSTEMS[name], LABELS, measures="MnR") for name in ("full", "half")))["MnR"].drop
+    assert 0 < drop < 50
+    assert [run(*gated, str(margin)).exit_code for margin in (0.9 * drop, 1.1 * drop)] == [1, 0]
+
+
 SETTINGS = {
     "--resample classes": "--resample must be one of query, class, but is 'classes'; did you mean 'class'?",
     "--seed -1": "--seed must be at least 0, but is -1",

@@ -51,7 +51,7 @@ def test_an_entry_of_eval_results() -> None:
     assert content["dataset"] == {"id": "me/toy", "task_id": "default"}
     notes = content["notes"].split("; ")
     assert notes[0] == f"{REPORT['mAP'].summary()}, lower bound"
-    assert notes[1].endswith(f": {REPORT.interval('mAP').outer.per_cent()} %")
+    assert notes[1].endswith(f": {REPORT.interval('mAP').outer.shown()} %")
     assert notes[-1] == f"receipt sha256:{receipt.content['receipt']}"
     assert any(note.startswith("Only 2 classes") for note in notes)
     assert eval_result(REPORT, "mAP", value="upper", **ENTRY).value == REPORT["mAP"].upper

@@ -196,7 +196,7 @@ def test_a_folder(tmp_path: Path) -> None:
     np.testing.assert_array_equal(columns["MTEB"], [0.25, np.nan, np.nan, np.nan])
     header, first = reports.to_text().splitlines()[:2]
     assert header.split("  ")[-1] == "MTEB (%)"
-    assert first.endswith(f"{outer.per_cent()}     25.00")
+    assert first.endswith(f"{outer.shown()}     25.00")
     assert reports.notes()[0] == "2 tasks, 20 queries."
     assert "interval" not in reports.to_text(interval=False)
     assert "Intervals: over the queries" in reports.to_markdown()

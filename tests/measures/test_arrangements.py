@@ -10,11 +10,14 @@ import oracles
 import pytest
 from graded_queries import (
     BIASED_NAMES,
+    EARLY_NAMES,
     GAIN_NAMES,
     INTERPOLATED_NAMES,
     NAMES,
     OVER_NAMES,
+    SCALED_NAMES,
     STOPPING_NAMES,
+    SUM_NAMES,
     assert_agrees,
     close,
     profile_of,
@@ -25,6 +28,7 @@ from graded_queries import (
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import InputError
 from deadheat.measures import per_query, std
 
 
@@ -35,6 +39,10 @@ from deadheat.measures import per_query, std
         *((name, [1], 600, {}, {"tolerance": 1e-15}) for name in OVER_NAMES),
         *((name, [1, 2, 5], 150, {"most": 6}, {"tolerance": 1e-15}) for name in OVER_NAMES[2::4]),
         *((name, [1], 300, {}, {"tolerance": 4e-15}) for name in BIASED_NAMES),
+        *((name, [1], 400, {}, {"tolerance": 8e-16}) for name in EARLY_NAMES),
+        *((name, [1], 200, {}, {"tolerance": 4e-15, "absolute": 1e-14}) for name in SCALED_NAMES),
+        *((name, [1, 2, 5], 150, {"most": 6}, {"tolerance": 2e-15}) for name in SUM_NAMES),
+        *((name, [0.25, 1, 1.5], 100, {"most": 6}, {"tolerance": 2e-15}) for name in SUM_NAMES[1::2]),
         *((name, [1], 400, {}, {"tolerance": 4e-15}) for name in (*INTERPOLATED_NAMES, "11pt_avg")),
         *((name, [1, 2, 5], 150, {"most": 6}, {}) for name in (*GAIN_NAMES, "mAP", "Hit@3", "AUC")),
         *((name, [0.25, 1, 1.5], 150, {"most": 6}, {"tolerance": 8e-16}) for name in (*GAIN_NAMES, "mAP", "Hit@3")),
@@ -50,6 +58,31 @@ def test_every_arrangement_of_random_queries(
     queries = [random_query(rng, grades, **most) for _ in range(n)]
     queries += [([(1, 1, {1: 1}), (3, 9, {1: m})], 14, []) for m in (1, 2, 5, 8)]  # one large group
     assert_agrees(profile_of(queries, grades), queries, name, **tolerance)
+
+
+def test_the_rank_of_the_first_relevant_item_in_every_arrangement() -> None:
+    rng = random.Random(0)
+    drawn = (random_query(rng, [1]) for _ in range(500))
+    queries = [(groups, n_ranked, []) for groups, n_ranked, _ in drawn if groups]
+    assert_agrees(profile_of(queries, [1]), queries, "MnR", tolerance=1e-15)
+
+
+def test_a_query_that_retrieved_nothing_relevant_has_no_rank() -> None:
+    profile = TieProfile.from_groups([[(0, 0, 1, 1)], []], n_ranked=[3, 3], n_relevant=[1, 1])
+    with pytest.raises(
+        InputError, match="MnR needs a relevant item in every ranking, but 1 of 2 queries retrieved none"
+    ):
+        per_query(profile, "MnR")
+    singleton = TieProfile.from_groups([[(1, 0, 2, 1)], []], n_ranked=[3, 3])
+    assert_array_equal(per_query(singleton, "median(MnR)"), [[2, np.nan], [2.5, np.nan], [3, np.nan]])
+
+
+def test_ranks_under_a_tolerance() -> None:
+    """Windows overlap: the second relevant item can be first."""
+    profile = TieProfile.from_groups([[(2, 0, 5, 1), (1, 0, 3, 1)]], n_ranked=[9], bounds_only=True, check=False)
+    lower, expected, upper = per_query(profile, "MnR")
+    assert (lower[0], upper[0]) == (2, 4)
+    assert np.isnan(expected[0])
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,19 @@ from typing import Any
 
 import oracles
 import pytest
-from graded_queries import BIASED_NAMES, GAIN_NAMES, NAMES, OVER_NAMES, STOPPING_NAMES, profile_of, random_query, value
+from graded_queries import (
+    BIASED_NAMES,
+    EARLY_NAMES,
+    GAIN_NAMES,
+    NAMES,
+    OVER_NAMES,
+    SCALED_NAMES,
+    STOPPING_NAMES,
+    SUM_NAMES,
+    profile_of,
+    random_query,
+    value,
+)
 
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import per_query
@@ -24,7 +36,7 @@ PAGES = Path(__file__).parents[2]
 WITHOUT_TIES, WITH_TIES, OF_ELEVEN = 2, 4, 4  # units in the last place; the last are those of 11pt_avg
 OF_BIASED = 4e-16
 EXACT = ["IPrec@0", "IPrec@0.5", "iprec_at_recall@0.5"]  # in the bounds; the expectation is good to 12 digits
-BINARY = [*NAMES, *OVER_NAMES, *EXACT, "11pt_avg", "MRR@2", "P@100"]
+BINARY = [*NAMES, *OVER_NAMES, *EARLY_NAMES, *EXACT, "11pt_avg", "MRR@2", "P@100"]
 GRADED = [*GAIN_NAMES, *STOPPING_NAMES]
 
 
@@ -119,7 +131,8 @@ def test_rank_biased_precision_has_an_absolute_error() -> None:
 
 
 def test_every_family_is_measured() -> None:
-    measured = {parse(name).family for name in [*BINARY, *GRADED, *BIASED_NAMES]}
+    absolute = [*BIASED_NAMES, *SUM_NAMES, *SCALED_NAMES, "MnR"]  # in test_arrangements, to about 14 digits
+    measured = {parse(name).family for name in [*BINARY, *GRADED, *absolute]}
     assert measured | {"Judged"} == {row.name for row in FAMILIES}  # a count of hits, of other items
 
 

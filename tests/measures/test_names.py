@@ -77,7 +77,7 @@ def test_no_two_families_share_a_name() -> None:
 
 def test_the_listing_has_a_row_for_each_family_and_each_choice_but_the_default() -> None:
     rows = listing().splitlines()[2:-2]
-    assert len(rows) == 1 + len(FAMILIES) + sum(max(len(row.choices) - 1, 0) for row in FAMILIES)
+    assert len(rows) == 1 + len(FAMILIES) + sum(max(len(row.choices) - 1, 0) + bool(row.median) for row in FAMILIES)
     assert [row.split("  ")[0] for row in rows[:7]] == [
         "name", "mAP, mAP@k", "mAP(over='hits')@k", "mAP(over='possible')@k", "mAP(interpolation='trapezoid')@k",
         "MAP@R", "R-Precision",
@@ -91,6 +91,18 @@ def test_the_listing_has_a_row_for_each_family_and_each_choice_but_the_default()
     assert listed["nDCG(dcg='exp-log2')@k"] == ["nDCG burges@k", "the same with gains 2^grade - 1"]
     assert listed["IPrec@r"][0] == "interpolated precision@r"
     assert listed["11pt_avg"] == ["11pt", "mean of iprec_at_recall@0, @0.1, ..., @1"]
+
+
+def test_names_of_medians_and_of_other_fields() -> None:
+    named = ["MdR", "median rank", "median(MR1)", "median( AP(rel=2) )", "Median(nDCG@10)", "mean rank", "mean grade@5"]
+    names = ["MdR", "MdR", "MdR", "median(mAP(rel=2))", "median(nDCG@10)", "MnR", "ACG@5"]
+    assert [parse(name).name for name in named] == names
+    assert [parse(name).name for name in names] == names
+    assert parse("median(AP)").at_level(2).name == "median(mAP(rel=2))"
+    assert [(parse(name).unit, parse(name).sign) for name in ("MdR", "DCG", "EF@0.01", "NAP")] == [
+        ("ranks", -1), ("gain", 1), ("times", 1), ("fraction", 1)
+    ]  # fmt: skip
+    assert [each.name for each in parse_all("median(AP(rel=2)), MdR P@5")] == ["median(mAP(rel=2))", "MdR", "P@5"]
 
 
 def test_fields() -> None:
@@ -108,7 +120,8 @@ def test_fields() -> None:
         ("nDGC@10", "unknown measure 'nDGC@10'; did you mean 'nDCG@10'?"),
         ("MAPP", "unknown measure 'MAPP'; did you mean 'mAP'?"),
         ("normalized@10", "unknown measure 'normalized@10'; the measures are mAP"),
-        ("MR1", "'MR1' is a mean of ranks: dh.link_prediction has it; or ask for MRR"),
+        ("AMR", "'AMR' is adjusted for chance: dh.link_prediction has it; or ask for MnR"),
+        ("median(MdR)", "'median(MdR)' must be the median of a measure, but 'MdR' is one"),
         ("precison", "unknown measure 'precison'; did you mean 'P@10'?"),
         ("", "unknown measure ''; the measures are mAP[@k], MAP@R, R-Precision, P@k, Recall@k"),
         ("xyzzy", "unknown measure 'xyzzy'; the measures are mAP"),
@@ -197,7 +210,6 @@ def test_names_of_bounds_say_where_the_bounds_are(name: str) -> None:
             "'Rndcg' is a line of trec_eval's output and no measure of a report: deadheat run --trec-eval prints",
         ),
         ("Rprec_mult_0.20", "deadheat run --trec-eval prints it"),
-        ("ACG@100", "'ACG@100' is a mean of grades, no fraction, and is not computed; ask for nDCG"),
     ],
 )
 def test_measures_of_others_say_what_to_ask_for(name: str, message: str) -> None:

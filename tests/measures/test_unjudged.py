@@ -13,7 +13,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graded_queries import BIASED_NAMES, GAIN_NAMES, INTERPOLATED_NAMES, NAMES, OVER_NAMES, STOPPING_NAMES, value
+from graded_queries import (
+    BIASED_NAMES,
+    GAIN_NAMES,
+    INTERPOLATED_NAMES,
+    NAMES,
+    OVER_NAMES,
+    STOPPING_NAMES,
+    SUM_NAMES,
+    value,
+)
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
@@ -22,7 +31,7 @@ from deadheat.measures import per_query, register, std, unregister
 World = tuple[list[list[Any]], list[Any], int]  # groups of gains, None unjudged; gains not retrieved; unjudged ones
 TRAPEZOID = [f"mAP(interpolation='trapezoid'){at}" for at in ("", "@1", "@3")]
 BINARY = [name for name in (*NAMES, *BIASED_NAMES, *OVER_NAMES, *INTERPOLATED_NAMES, "11pt_avg") if name != "bpref"]
-MEASURES = [*(name for name in BINARY if "hits" not in name), *GAIN_NAMES, *STOPPING_NAMES]
+MEASURES = [*(name for name in BINARY if "hits" not in name), *GAIN_NAMES, *STOPPING_NAMES, *SUM_NAMES]
 
 
 def world(rng: random.Random, gains: Sequence[Any]) -> World:
@@ -79,7 +88,7 @@ def close(x: float, true: Any) -> bool:
 @pytest.mark.parametrize("name", [*MEASURES, *TRAPEZOID])
 def test_bounds_are_those_of_every_completion_and_order(name: str, gains: list[Any], gain: Any) -> None:
     n = 60 if gains == [1] else 25
-    if gains != [1] and name not in (*GAIN_NAMES, *STOPPING_NAMES, "mAP", "AUC"):
+    if gains != [1] and name not in (*GAIN_NAMES, *STOPPING_NAMES, *SUM_NAMES, "mAP", "AUC"):
         pytest.skip("gains do not count")
     rng = random.Random(f"{name} {gains}")
     worlds = [world(rng, gains) for _ in range(n)]

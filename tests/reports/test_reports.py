@@ -168,7 +168,7 @@ def test_latex_html_and_frame_show_the_same_table() -> None:
     assert single.endswith("<p>Mean over 3 queries with a value.</p></div>")
     assert "<td>75.00</td></tr>" in evaluate(NO_TIES)["mAP"]._repr_html_()
     interval = evaluate(PROFILE).interval("mAP")
-    assert f"<td>{interval.lower.per_cent()}</td></tr>" in interval._repr_html_()
+    assert f"<td>{interval.lower.shown()}</td></tr>" in interval._repr_html_()
     frame = report.to_pandas(std=True)
     assert list(frame) == ["measure", "lower", "expected", "upper", "std", "n_query", "n_undefined"]
     np.testing.assert_array_equal(frame.loc[0, "lower":"upper"].astype(float), [0.5, np.nan, 1])

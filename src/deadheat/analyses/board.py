@@ -10,11 +10,12 @@ import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, get_args
 
-from deadheat.analyses.comparison import listed
+from deadheat.analyses.comparison import BY, bounds_tested, in_per_cent, listed
 from deadheat.analyses.difference import ROUNDING, By, PairedTest
 from deadheat.errors import InvalidValueError
+from deadheat.measures.family import End, Measure
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.statistics import joint, permutation
 from deadheat.reports.statistics.joint import RankInterval
@@ -54,6 +55,19 @@ class Board(Answer):
         """Return the lower, expected and upper value of a system."""
 
     @abstractmethod
+    def _measure(self, measure: str) -> Measure:
+        """Return the measure of a column, for its unit and its direction."""
+
+    @property
+    def _sign(self) -> int:
+        """1 if a greater value ranks a system higher, -1 if a smaller one does."""
+        return self._measure(self.measures[0]).sign
+
+    def _end(self, measure: str | None = None) -> End:
+        """Return the value of a column that is ranked and tested by: `by`, or the other bound where less is better."""
+        return self._measure(self._name(measure)).end(self.by)
+
+    @abstractmethod
     def _units(self, measure: str, by: By) -> Float64:
         """Return what each independent unit adds to the value of each system, (n_system, n_unit)."""
 
@@ -72,10 +86,10 @@ class Board(Answer):
     @cached_property
     def ranks(self) -> dict[str, int]:
         """The rank of each system, from 1; systems with values that are equal up to rounding share a rank."""
-        values = [getattr(value, self.by) for value in self._column.values()]
+        values = [self._sign * getattr(value, self._end()) for value in self._column.values()]
         ranks = [1]
         for number in range(1, len(values)):
-            equal = values[number] >= (1 - ROUNDING) * values[number - 1]
+            equal = values[number] >= values[number - 1] - ROUNDING * abs(values[number - 1])
             ranks.append(ranks[-1] if equal else number + 1)
         return dict(zip(self, ranks, strict=True))
 
@@ -91,13 +105,19 @@ class Board(Answer):
 
     @cached_property
     def could_swap(self) -> tuple[Pair, ...]:
-        """Pairs whose order ties alone could reverse: the second one's upper value is above the first one's lower."""
-        pairs, column = itertools.combinations(self, 2), self._column
-        return tuple((a, b) for a, b in pairs if column[b].upper > column[a].lower)
+        """Pairs whose order ties alone could reverse: the second one at best is better than the first one at worst."""
+        pairs, measure = itertools.combinations(self, 2), self._measure(self.measures[0])
+        worst, best = (
+            {name: measure.sign * getattr(value, measure.end(end)) for name, value in self._column.items()}
+            for end in ("lower", "upper")
+        )
+        return tuple((a, b) for a, b in pairs if best[b] > worst[a])
 
     @cached_property
     def left_open(self) -> dict[str, float]:
         """Systems whose ties leave 10 points or more of the first measure undecided, and how much; a fraction."""
+        if self._measure(self.measures[0]).unit != "fraction":
+            return {}
         widths = {name: value.upper - value.lower for name, value in self._column.items()}
         return {name: width for name, width in widths.items() if width >= WIDE}
 
@@ -162,7 +182,7 @@ class Board(Answer):
     def _explain_ranks(self) -> list[str]:
         """Explain the columns of ranks, and the values."""
         return [
-            f"rank: by the {self.by} value of {self.measures[0]}; systems with one and the same value share one. "
+            f"rank: by the {self._end()} value of {self.measures[0]}; systems with one and the same value share one. "
             "~ where the bounds of two systems overlap, so that their ties alone could put them in the other order; a "
             f"system whose own ties leave {100 * WIDE:g} points or more undecided is named below instead.",
             "ranks: from 1 + the number of systems significantly ahead, to n less the number significantly behind. "
@@ -171,9 +191,13 @@ class Board(Answer):
             "and in the best of them; a number alone does not depend on ties.",
         ]
 
+    def _tested(self) -> str:
+        """Name the values that are tested in all columns."""
+        return bounds_tested(self.by, [self._measure(measure) for measure in self.measures])
+
     def _explain_letters(self, units: str = "") -> str:
         return (
-            f"Raised letters: paired sign-flip test of each pair by the {self.by} values{units}. All pairs share the "
+            f"Raised letters: paired sign-flip test of each pair by {self._tested()}{units}. All pairs share the "
             "same flips and are adjusted by step-down max-T (Westfall and Young 1993) over both directions, each "
             f"column by itself. The chance that any letter of a column is false is at most {self.test.alpha:g}."
         )
@@ -184,7 +208,7 @@ class Board(Answer):
         ranks = [f"{rank}{'~' if name in marked else ' ' if marked else ''}" for name, rank in self.ranks.items()]
         open_ranks = [str(best) if best == worst else f"{best}-{worst}" for best, worst in self.rank_intervals.values()]
         first, *others = (
-            Column(measure, [self._result(name, measure) for name in self], "fraction", shape="value",
+            Column(measure, [self._result(name, measure) for name in self], self._measure(measure).unit, shape="value",
                    marks=[self._letters_behind(name, measure) for name in self])
             for measure in self.measures
         )  # fmt: skip
@@ -194,6 +218,13 @@ class Board(Answer):
             Column("ranks", open_ranks, title=f"ranks ({100 * self.test.confidence_level:g} %)"),
             first, *intervals, *more, *others,
         ], "each", key="", drawn=True)  # fmt: skip
+
+    def _about_values(self, tied: bool, interval: str) -> list[str]:
+        """Return a sentence on the unit of the values and on the interval."""
+        values = "no tie changes any value"
+        if tied:
+            values = f"expected [lower, upper] over all tie-breakings; {interval} of {BY[self._end()]}"
+        return in_per_cent([self._measure(measure) for measure in self.measures], values)
 
     def _about_tests(self) -> list[str]:
         """Return sentences on the letters, the ranks, and the ties."""
@@ -218,7 +249,7 @@ class Board(Answer):
         if any(math.isnan(value.expected) for value in self._column.values()):  # a tolerance
             return []
         column = self._column
-        other_way = [(a, b) for a, b in self.could_swap if column[b].expected > column[a].expected]
+        other_way = [(a, b) for a, b in self.could_swap if self._sign * (column[b].expected - column[a].expected) > 0]
         pairs = [f"{b} is ahead of {a}" for a, b in other_way if a in self.ahead_of(b, by="expected")]
         return [f"By the expected values, {'; '.join(_some(pairs))}."] if pairs else []
 
@@ -247,9 +278,9 @@ class Board(Answer):
         return [f"No difference can be significant here, for the smallest p is {smallest:.2g}: {remedy}."]
 
 
-def place(value: Any, by: By, name: str) -> tuple[float | str, ...]:
+def place(value: Any, measure: Measure, by: By, name: str) -> tuple[float | str, ...]:
     """Return the sort key of a system: the value that ranks, then all three, then the name; undefined sorts last."""
-    keys = (getattr(value, by), value.lower, value.expected, value.upper)
+    keys = [measure.sign * getattr(value, measure.end(end)) for end in (by, *get_args(By))]
     return (*(math.inf if math.isnan(key) else -key for key in keys), name)
 
 

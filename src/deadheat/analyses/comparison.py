@@ -20,6 +20,8 @@ from deadheat.analyses.gate import Gate, Rule
 from deadheat.analyses.sliced_comparison import SlicedComparison
 from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.inputs.samples import QueryLabels
+from deadheat.measures.family import Measure
+from deadheat.measures.names import parse
 from deadheat.reports.answer import Answer, Caution, Column, Panel
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
@@ -97,7 +99,7 @@ class Comparison(Answer):
     def _difference(self, name: str) -> Difference:
         """Return A − B for each query of A; NaN where either has no value."""
         a, b = self._values_of_both(name)
-        sizes = np.maximum(np.abs(a.upper), np.abs(b.upper))
+        sizes = np.abs([a.lower, a.upper, b.lower, b.upper]).max(axis=0)
 
         def minus(others: Iterable[Float64]) -> Triple[Float64]:
             raw = [x - y for x, y in zip(a, others, strict=True)]
@@ -110,6 +112,7 @@ class Comparison(Answer):
         return Difference(
             name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, self.by, self._unit,
             self.a.most(name) if isinstance(self.a, UnitValues) else 1.0, minus(b), sizes, self._classes,
+            _measure(self.a, name), self.a._averaging.weights,
         )  # fmt: skip
 
     @property
@@ -243,21 +246,25 @@ class Comparison(Answer):
         >>> found.gate().passed, found.gate(0.01, "as_good").passed, found.gate(0.03, "as_good").passed
         (True, False, True)
         """
+        return self._gate(margin, rule)
+
+    def _gate(self, margin: float, rule: Rule, **settings: bool) -> Gate:
         for report, name in zip((self.a, self.b), self.names, strict=True):
             _require_answers(report, name)
         one_out = self._unit == "class" and not (self.a.separate_gallery and self.b.separate_gallery)
-        return gates.gate(self._shown(), margin, rule, leave_one_out=one_out, cautions=self.cautions())
+        return gates.gate(self._shown(), margin, rule, leave_one_out=one_out, cautions=self.cautions(), **settings)
 
     def panels(self) -> list[Panel]:
         """Return one table with a row for each measure."""
         shown, (a, b) = self._shown(), self.names
-        tied = any(map(has_ties, shown))
+        tied, ends = any(map(has_ties, shown)), {row.end for row in shown}
+        tested = f"by {ends.pop()}" if len(ends) == 1 else "tested"
         return [Panel([
             Column("measure", [row.name for row in shown], "measure"),
             Column("a", [row.a for row in shown], "fraction", a, "value", only="table"),
             Column("b", [row.b for row in shown], "fraction", b, "value", only="table"),
             Column("", shown, "fraction", f"{a} - {b}", "value"),
-            Column("tested", [row.tested for row in shown], "fraction", f"by {self.by}", only="" if tied else "data"),
+            Column("tested", [row.tested for row in shown], "fraction", tested, only="" if tied else "data"),
             Column("", [row.tested_interval for row in shown], "fraction",
                    f"{100 * self.test.confidence_level:g} % interval", "interval"),
             Column("pvalue", [row.pvalue for row in shown], "probability", "p"),
@@ -265,24 +272,31 @@ class Comparison(Answer):
                    only="" if tied else "data"),
             *(Column(name, [getattr(row, name) for row in shown], "count", only="data")
               for name in (*COUNTS, "n_unit")),
-        ], key="")]  # fmt: skip
+        ], key="", kinds=[row.measure.unit for row in shown])]  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return notes on the numbers, the system that is significantly ahead in each measure, and caveats."""
         shown, whole = self._shown(), self.test.resample == "class"
         tied, n_unit = any(map(has_ties, shown)), min(each.n_unit for each in shown)
-        values = "Per cent; expected [lower, upper] over all tie-breakings. " if tied else "Per cent. "
+        values = in_per_cent(
+            [row.measure for row in shown], "expected [lower, upper] over all tie-breakings" if tied else ""
+        )
         tested = "Means, tests" if self.a.average == "class" else "Tests"
         units = f"{tested} and intervals are over {counted(n_unit, self._unit) if whole else UNITS[self._unit]}"
-        units += f", by {BY[self.by]}." if tied else "."
+        units += f", by {self._by(shown)}." if tied else "."
         if self._noun == "item":
             units += " The value of an item in pooled AP or AUC is the effect of leaving it out (jackknife)."
         a, b = self.names
         remarks = [*(f"{a}: {each}" for each in self.a.remarks), *(f"{b}: {each}" for each in self.b.remarks)]
         few = map(Caution, about_few(n_unit, self._unit))
         verdict = [self._verdict(shown, tied), *self._about_expected(shown), *self._about_disagreement(shown)]
+        units = " ".join([units, *self.a._about_weights()])
         union = [UNION] if isinstance(self.a, Report) and self.a.profile.n_unjudged is not None else []
-        return [f"{values}{self._about_pairs(shown)}", units, *union, *verdict, *few, *self._caveats, *remarks]
+        pairs = " ".join([*values, self._about_pairs(shown)])
+        return [pairs, units, *union, *verdict, *few, *self._caveats, *remarks]
+
+    def _by(self, shown: Sequence[Difference]) -> str:
+        return bounds_tested(self.by, [row.measure for row in shown])
 
     def _about_expected(self, shown: Sequence[Difference]) -> list[str]:
         """Return a sentence that names the measures whose expected values are significantly the other way."""
@@ -318,7 +332,7 @@ class Comparison(Answer):
         """Return the system that is significantly ahead in each measure, and whether ties could change that."""
         certain, on_average = (
             " whatever the ties do" if tied else "",
-            f" by {BY[self.by]}, but not for every tie-breaking",
+            f" by {self._by(shown)}, but not for every tie-breaking",
         )
         ahead: dict[tuple[str, str], list[str]] = {(end, side): [] for end in (certain, on_average) for side in "AB"}
         for row in shown:
@@ -351,9 +365,9 @@ class Comparison(Answer):
             "ties.",
             f"{a} - {b}: the mean difference, query by query. In lower, {a}'s ties are broken in the worst way and "
             f"{b}'s in the best.",
-            f"{100 * test.confidence_level:g} % interval: of the difference of {BY[self.by]}, for the population that "
-            f"the {units} were drawn from; {test.method} bootstrap over {units}, {test.n_resamples} resamples.",
-            f"p: paired permutation test of {BY[self.by]}, {test.alternative}: {asked}. It swaps the two, as if "
+            f"{100 * test.confidence_level:g} % interval: of the difference of {self._by(shown)}, for the population "
+            f"that the {units} were drawn from; {test.method} bootstrap over {units}, {test.n_resamples} resamples.",
+            f"p: paired permutation test of {self._by(shown)}, {test.alternative}: {asked}. It swaps the two, as if "
             f"chance had decided which one is which: {'every swap' if all(exact) else some} of {units}.",
             "worst-case p over all tie-breakings: the largest p that any way to break the ties has. The column is left "
             "out where no tie changes anything.",
@@ -396,6 +410,19 @@ def about(report: Report | UnitValues) -> dict[str, Any]:
 BY: dict[By, str] = {
     "lower": "the lower bounds", "expected": "the expected values", "upper": "the upper bounds"
 }  # fmt: skip
+
+
+def bounds_tested(by: By, measures: Sequence[Measure]) -> str:
+    """Name the values that are tested: the guaranteed bound is the upper one where less is better."""
+    ends = list(dict.fromkeys(measure.end(by) for measure in measures))
+    return BY[ends[0]] if len(ends) == 1 else f"{BY[by]}, or {BY[ends[1 - ends.index(by)]]} where less is better"
+
+
+def in_per_cent(measures: Sequence[Measure], values: str = "") -> list[str]:
+    """Return a sentence on the values of a table: that they are in per cent, unless units differ or are others."""
+    unit = ["Per cent"] if all(measure.unit == "fraction" for measure in measures) else []
+    text = "; ".join([*unit, *filter(None, [values])])
+    return [f"{text[0].upper()}{text[1:]}."] if text else []
 
 
 def listed(names: list[str]) -> str:
@@ -441,7 +468,8 @@ def compare(
         The measures in the table; by default those that both reports show. Any other can be asked for by its name.
     by : {"lower", "expected", "upper"}
         The value of both systems that is tested, as `deadheat.leaderboard` ranks by it. A system reaches its lower
-        bound however its ties are broken, so that a test of lower bounds is one of guaranteed scores.
+        bound however its ties are broken, so that a test of lower bounds is one of guaranteed scores. For a measure of
+        which less is better, such as MnR, "lower" stands for the guaranteed upper bound, and "upper" for the lower one.
     resample : {"query", "class"}, optional
         The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
         if labels are known and there is no separate gallery, since the queries of a class are then correlated.
@@ -519,12 +547,15 @@ def compare(
         one, two = over_union((one, two))
     place_in_b, n_query, averaging = matched(one, two, both)
     if measures is None:
-        shown = tuple(name for name in one.measures if name in two.measures)
+        shown = common_means([one, two])
     else:
         shown = one._names(measures) if isinstance(one, UnitValues) else measure_names(measures, one.rel)
     if not shown:
         measured = f"{', '.join(one.measures)} and {', '.join(two.measures)}"
         raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {measured}")
+    median = next((name for name in shown if _measure(one, name).median), None)
+    if median is not None:
+        raise InvalidValueError("measures", f"must be means, which paired tests compare, but {median} is a median")
     checks.choice(by, get_args(By), "by")
     test = PairedTest(
         resample=averaging.units(resample, labels), alternative=alternative, confidence_level=confidence_level,
@@ -541,6 +572,7 @@ def matched(a: Report | UnitValues, b: Report | UnitValues, both: str) -> tuple[
     """
     _require_same_kind(a, b, both)
     place_in_b, n_query = _matched(a, b, both)
+    _require_same_weights(a, b, place_in_b, both)
     _require_same_classes(a, b, place_in_b, both)
     return place_in_b, n_query, _averaging(a, b, place_in_b)
 
@@ -567,6 +599,17 @@ def _require_same_kind(a: Report | UnitValues, b: Report | UnitValues, both: str
     for name, (of_a, of_b) in ((name, [each[name] for each in facts]) for name in facts[0]):
         if of_a != of_b:
             raise InvalidValueError(both, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
+
+
+def common_means(reports: Iterable[Report | UnitValues]) -> tuple[str, ...]:
+    """Return the measures that all results show, without medians, which paired tests do not compare."""
+    first, *others = reports
+    shown = (name for name in first.measures if all(name in other.measures for other in others))
+    return tuple(name for name in shown if not _measure(first, name).median)
+
+
+def _measure(values: Report | UnitValues, name: str) -> Measure:
+    return values.measure(name) if isinstance(values, UnitValues) else parse(name)
 
 
 def _averaging(a: Report | UnitValues, b: Report | UnitValues, place_in_b: Int64) -> Averaging:
@@ -601,6 +644,14 @@ def _matched(a: Report | UnitValues, b: Report | UnitValues, both: str) -> tuple
         raise InvalidValueError(both, f"must be of the same queries, but of those with a value {' and '.join(listed)}")
     in_b_of_a = np.array([in_b.get(query, -1) for query in ids_a], dtype=np.int64)
     return in_b_of_a, len(in_a.keys() | in_b.keys())
+
+
+def _require_same_weights(a: Report | UnitValues, b: Report | UnitValues, place_in_b: Int64, both: str) -> None:
+    of_a, of_b = a._averaging.weights, b._averaging.weights
+    if (of_a is None) != (of_b is None):
+        raise InvalidValueError(both, "must both have weights of the queries, or neither")
+    if of_a is not None and of_b is not None and (of_a != np.append(of_b, 0.0)[place_in_b])[place_in_b >= 0].any():
+        raise InvalidValueError(both, "must have the same weights of the queries")
 
 
 def _require_same_classes(a: Report | UnitValues, b: Report | UnitValues, place_in_b: Int64, both: str) -> None:

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.measures.family import End, Measure
+from deadheat.reports.answer import KINDS
 from deadheat.reports.averaging import Average
 from deadheat.reports.statistics import permutation
 from deadheat.reports.statistics.intervals import Interval, Intervals, class_sums, mean_intervals
@@ -43,7 +45,7 @@ class PairedTest(StatisticsSettings):
 
 
 ROUNDING = 2.0**-47  # two values that are equal may differ by so much of their size, once computed
-By = Literal["lower", "expected", "upper"]
+By = End
 COUNTS = ("n_wins_a", "n_wins_b", "n_equal", "n_open")
 
 
@@ -79,7 +81,10 @@ class Difference(PlainFloats):
     n_open : int
         The other queries, where the ties decide which one wins, or whether either does.
     by : {"lower", "expected", "upper"}
-        The value of both systems that `pvalue`, `ahead` and `tested_interval` compare; "lower" is the guaranteed one.
+        The value of both systems that `pvalue`, `ahead` and `tested_interval` compare; "lower" is the guaranteed one,
+        which is the upper bound for a measure of which less is better, such as MnR.
+    measure : Measure
+        With its unit, and the `sign` of better values.
     """
 
     name: str
@@ -96,6 +101,8 @@ class Difference(PlainFloats):
     _tested: Triple[Float64] = field(repr=False)  # (n_query,) A − B of the lower, the expected and the upper values
     _sizes: Float64 = field(repr=False)  # (n_query,) the larger of both values, for what rounding can do
     _classes: Int64 | None = field(repr=False)
+    measure: Measure = field(repr=False)
+    _weights: Float64 | None = field(default=None, repr=False)  # (n_query,) of the queries
 
     @cached_property
     def lower(self) -> float:
@@ -115,11 +122,21 @@ class Difference(PlainFloats):
 
     @property
     def n_wins_a(self) -> int:
-        return int(np.count_nonzero((self.per_query.lower > 0) & (self.per_query.upper > 0)))
+        return int(np.count_nonzero((self.at_worst > 0) & (self.at_best > 0)))
 
     @property
     def n_wins_b(self) -> int:
-        return int(np.count_nonzero((self.per_query.lower < 0) & (self.per_query.upper < 0)))
+        return int(np.count_nonzero((self.at_worst < 0) & (self.at_best < 0)))
+
+    @property
+    def at_worst(self) -> Float64:
+        """The lead of A for each query in its worst case, (n_query,): `per_query.lower` if more is better."""
+        return self.per_query.lower if self.measure.sign > 0 else 0.0 - self.per_query.upper
+
+    @property
+    def at_best(self) -> Float64:
+        """The lead of A for each query in its best case, (n_query,)."""
+        return self.per_query.upper if self.measure.sign > 0 else 0.0 - self.per_query.lower
 
     @property
     def n_equal(self) -> int:
@@ -131,8 +148,9 @@ class Difference(PlainFloats):
 
     @property
     def winner(self) -> Literal["A", "B"] | None:
-        """The one with the larger mean however the ties fall: "A", "B", or None where ties decide or both are equal."""
-        return "A" if self.lower > 0 else "B" if self.upper < 0 else None
+        """The one with the better mean however the ties fall: "A", "B", or None where ties decide or both are equal."""
+        larger, smaller = ("A", "B") if self.measure.sign > 0 else ("B", "A")
+        return larger if self.lower > 0 else smaller if self.upper < 0 else None  # type: ignore[return-value]
 
     @cached_property
     def tested(self) -> float:
@@ -166,29 +184,44 @@ class Difference(PlainFloats):
     def _ahead(self, pvalue: float, difference: float) -> Literal["A", "B"] | None:
         if not pvalue < self.test.alpha or difference == 0:
             return None
-        return "A" if difference > 0 else "B"
+        return "A" if self.measure.sign * difference > 0 else "B"
 
     def tested_by(self, by: By) -> Difference:
         """Return the difference with another value tested."""
         return replace(self, by=by)
 
     @property
+    def end(self) -> End:
+        """The value of both that is tested: `by`, or the other bound where less is better."""
+        return self.measure.end(self.by)
+
+    def shown(self, amount: float, form: str = ".2f") -> str:
+        """Format an amount of the measure: per cent are points."""
+        kind = KINDS[self.measure.unit]
+        return f"{kind.scale * amount:{form}} {kind.points}"
+
+    @property
     def per_tested(self) -> Float64:
         """The differences that are tested, (n_query,); NaN for pairs that are left out."""
-        tested: Float64 = getattr(self._tested, self.by).copy()
+        tested: Float64 = getattr(self._tested, self.end).copy()
         tested[~self._kept] = np.nan
         return tested
 
     def units_of(self, chosen: NDArray[np.bool_]) -> Float64:
-        """Return the contributions of the independent units to the sum of tested differences of some queries."""
-        sums: Float64 = self._of_units(getattr(self._tested, self.by)[None], chosen)[0][0]
-        return sums
+        """Return the lead of A in each independent unit, of some queries: the sum of the tested differences."""
+        sums: Float64 = self._of_units(getattr(self._tested, self.end)[None], chosen)[0][0]
+        return self.measure.sign * sums
 
     @property
     def drops(self) -> Drops:
         """The drops from A to B of the independent units, by the value that is tested; for tests against a margin."""
         row, sizes = self._tested_units
-        return Drops(row[0], sizes, self.most)
+        return Drops(self.measure.sign * row[0], sizes, self.most)
+
+    @property
+    def drop(self) -> float:
+        """The drop from A to B of the value that is tested; above 0 where B is worse."""
+        return self.measure.sign * self.tested
 
     @property
     def n_unit(self) -> int:
@@ -232,8 +265,10 @@ class Difference(PlainFloats):
         return intervals.mirrored() if self._b_leads else intervals
 
     def _mean_intervals(self, rows: Sequence[Float64], settings: StatisticsSettings) -> Intervals:
+        least, most = self.measure.row.within
         return mean_intervals(
-            *rows, classes=self._classes, average=self.average, within=(-1, 1), **vars(settings)
+            *rows, classes=self._classes, average=self.average, within=(least - most, most - least),
+            weights=self._weights, **vars(settings)
         )  # fmt: skip
 
     @cached_property
@@ -248,7 +283,7 @@ class Difference(PlainFloats):
         row, _ = self._tested_units
         flipped = self.tested < 0
         tail = permutation.tails(0.0 - row if flipped else row, self._scale, self.test.n_resamples, self.test.seed)[0]
-        tail = tail.mirrored() if flipped else tail
+        tail = tail.mirrored() if flipped != (self.measure.sign < 0) else tail
         return permutation.pvalue(tail, tail, self.test.alternative)
 
     @property
@@ -259,6 +294,8 @@ class Difference(PlainFloats):
         decide who is ahead. If it is below 1, some tie-breaking has exactly that p-value.
         """
         worst, best = self._tails[0], self._tails[2]
+        if self.measure.sign < 0:
+            worst, best = best.mirrored(), worst.mirrored()
         return math.nan if math.isnan(self.lower) else permutation.pvalue(worst, best, self.test.alternative)
 
     def wilcoxon(self) -> float:
@@ -275,7 +312,7 @@ class Difference(PlainFloats):
         """
         stats = require("scipy.stats", "stats", "Wilcoxon's test")
         rows, sizes = self._tested_units
-        differences = np.sort(np.round(rows[0] / sizes, 12))
+        differences = np.sort(np.round(self.measure.sign * rows[0] / sizes, 12))
         differences = differences[differences != 0]
         if not len(differences) or np.isnan(differences).any():
             return math.nan
@@ -288,7 +325,10 @@ class Difference(PlainFloats):
     def _repr_html_(self) -> str:
         wins = f"Queries: {self.n_wins_a} won by A, {self.n_wins_b} by B, {self.n_equal} equal, {self.n_open} open."
         pvalues = f"p = {p_value(self.pvalue)}, worst-case p = {p_value(self.pvalue_worst_case)}."
-        return notebook_row(self.name, self, [wins, pvalues], f"{' - '.join(self.names)} (%)")
+        kind = KINDS[self.measure.unit]
+        return notebook_row(
+            self.name, self, [wins, pvalues], f"{' - '.join(self.names)} ({kind.unit_shown})", kind.scale
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the difference as plain Python values that JSON can hold; None where a value is undefined."""
@@ -318,20 +358,26 @@ class Difference(PlainFloats):
     @cached_property
     def _tested_units(self) -> tuple[Float64, Float64]:
         """Contributions of the units to the sum of tested differences, (1, n_unit), and their counts of queries."""
-        return self._of_units(getattr(self._tested, self.by)[None])
+        return self._of_units(getattr(self._tested, self.end)[None])
 
     def _of_units(self, rows: Float64, kept: NDArray[np.bool_] | None = None) -> tuple[Float64, Float64]:
         kept = self._kept if kept is None else kept
-        rows = rows[:, kept]
+        rows, sizes = rows[:, kept], np.ones(int(np.count_nonzero(kept)))
+        if self._weights is not None:
+            sizes = self._weights[kept]
+            rows = rows * sizes
         if self._classes is None:
-            return rows, np.ones(rows.shape[1])
-        sums, sizes = class_sums(rows, self._classes[kept])
+            return rows, sizes
+        sums = class_sums(np.vstack([rows, sizes]), self._classes[kept])[0]
+        sums, sizes = sums[:-1], sums[-1]
         return (sums, sizes) if self.average == "query" else (sums / sizes, np.ones(len(sizes)))
 
     @cached_property
     def _scale(self) -> float:
         """The larger of both values, summed as the differences are."""
         sizes = self._sizes[self._kept]
+        if self._weights is not None:
+            sizes = sizes * self._weights[self._kept]
         if self._classes is not None and self.average == "class":
             sums, counts = class_sums(sizes[None], self._classes[self._kept])
             return math.fsum(sums[0] / counts)

@@ -79,11 +79,11 @@ class Gate(Answer):
         least = "passing margin" if self.rule == "as_good" else "detectable drop"
         return [Panel([
             Column("measure", shown, "measure"),
-            Column("drop", [row.tested for row in self.differences.values()], "fraction"),
+            Column("drop", [row.drop for row in self.differences.values()], "fraction"),
             Column("pvalue", list(self.pvalues.values()), "probability", "p", only="" if tests else "data"),
             Column("detectable", list(self.detectable.values()), "fraction", least, only="" if tests else "data"),
             Column("verdict", ["fails" if name in self.failed else "passes" for name in shown]),
-        ], key="tests")]  # fmt: skip
+        ], key="tests", kinds=[row.measure.unit for row in self.differences.values()])]  # fmt: skip
 
     def facts(self) -> dict[str, Any]:
         """Return the rule, the decision, and the sentence that says why."""
@@ -96,11 +96,9 @@ class Gate(Answer):
 
     def verdict(self) -> str:
         """Return the decision, and why, in one sentence."""
-        (a, b), points = self._first.names, f"{100 * self.margin:g} points"
+        (a, b), points = self._first.names, self._first.shown(self.margin, "g")
         rows = [self.differences[name] for name in self.failed or self.differences]
-        drops = ", ".join(
-            f"{row.name} by {100 * row.tested:.2f} points" + self._shown(self.pvalues[row.name]) for row in rows
-        )
+        drops = ", ".join(f"{row.name} by {row.shown(row.drop)}" + self._shown(self.pvalues[row.name]) for row in rows)
         within = {
             "drop": f"no measure falls by more than {points}",
             "worse": f"no measure is shown to fall by more than {points}",
@@ -120,7 +118,9 @@ class Gate(Answer):
         if self.rule == "drop":
             return []
         units = counted(min(row.n_unit for row in self.differences.values()), self._first.unit)
-        listed = ", ".join(f"{100 * value:.2f} points of {name}" for name, value in self.detectable.items())
+        listed = ", ".join(
+            f"{self.differences[name].shown(value)} of {name}" for name, value in self.detectable.items()
+        )
         what = {
             "worse": f"the smallest drop that is found in {100 * POWER:.0f} % of such samples",
             "as_good": f"the smallest margin within which {100 * POWER:.0f} % of systems without a drop pass",
@@ -129,24 +129,24 @@ class Gate(Answer):
 
 
 def gate(
-    rows: Sequence[Difference], margin: float, rule: Rule, *, leave_one_out: bool, cautions: Sequence[str]
-) -> Gate:
-    """Return the decision on B for some measures: see `Comparison.gate`."""
+    rows: Sequence[Difference], margin: float, rule: Rule, *, leave_one_out: bool, cautions: Sequence[str],
+    refuse_few: bool = True,
+) -> Gate:  # fmt: skip
+    """Return the decision on B for some measures: see `Comparison.gate`. Without `refuse_few`, few units pass none."""
     margin = checks.real_number(margin, "margin", least=0)
-    if margin > 1:
-        raise InvalidValueError("margin", f"must be a fraction in [0, 1], but is {margin:g}")
     checks.choice(rule, get_args(Rule), "rule")
+    _require_margin(rows, margin, rule)
     for row in rows:
         if math.isnan(row.tested):
             what = f"{row.by} values" if row.n_pair else "a value"
             raise InvalidValueError(row.name, f"must have {what} in {' and '.join(row.names)} for some query")
     alpha = rows[0].test.alpha
-    if rule != "drop":
+    if rule != "drop" and refuse_few:
         _require_enough(rows, margin, rule, alpha)
     pvalues, detectable = _tests(rows, margin, rule, alpha)
     failed = tuple(
         row.name for row in rows if (
-            row.tested > margin + ROUNDING if rule == "drop" else
+            row.drop > margin + ROUNDING if rule == "drop" else
             pvalues[row.name] < alpha if rule == "worse" else not pvalues[row.name] < alpha
         )
     )  # fmt: skip
@@ -168,6 +168,19 @@ def _require_enough(rows: Sequence[Difference], margin: float, rule: Rule, alpha
     units, what = counted(min(row.n_unit for row in rows), rows[0].unit), "fail" if rule == "worse" else "pass"
     no_system = f"no system could {what}, as p is at least {p_value(p)}, and not below {alpha:.2g}"
     raise InvalidValueError("rule", f'must be "drop" with {units} and margin {margin:g}: by "{rule}" {no_system}')
+
+
+def _require_margin(rows: Sequence[Difference], margin: float, rule: Rule) -> None:
+    """Refuse a margin that is none of the unit, or a test that needs the worst value of a measure that has none."""
+    other = next((row for row in rows if row.measure.row.within != (0, 1)), None)
+    if other is None:
+        if margin > 1:
+            raise InvalidValueError("margin", f"must be a fraction in [0, 1], but is {margin:g}")
+    elif margin and len({row.measure.unit for row in rows}) > 1:
+        raise InvalidValueError("margin", f"must be 0 for measures in different units, but is {margin:g}")
+    elif rule == "as_good" or (margin and rule == "worse"):
+        rule_of = "'drop', or 'worse' with a margin of 0"
+        raise InvalidValueError("rule", f"must be {rule_of}, for {other.name} has no worst value, but is {rule!r}")
 
 
 def _tests(

@@ -27,7 +27,7 @@ from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.measures import names as measure_names
 from deadheat.reports.answer import Answer, Caution, Column, Panel
-from deadheat.reports.averaging import Singletons, SummaryOptions
+from deadheat.reports.averaging import Singletons, SummaryOptions, fractions
 from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import (
@@ -342,6 +342,7 @@ def grouped(
 
 def grouped_of(task: Task, drawing: Drawing, summary: SummaryOptions) -> GroupedReport:
     """Return the report inside groups, for options that are checked."""
+    fractions(summary.measures)
     task = rows_of(task, "groups")
     options, (query, gallery, files) = task.options, task.pair[:3]
     classes = sorted_classes(query.labels, None if gallery is None else gallery.labels)

@@ -11,10 +11,12 @@ from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 import numpy as np
 
 from deadheat.analyses.board import Board, Pair, place
-from deadheat.analyses.comparison import BY, Comparison, about, compare
+from deadheat.analyses.comparison import BY, Comparison, about, common_means, compare
 from deadheat.analyses.difference import By, PairedTest
 from deadheat.analyses.suite import Suite, Tasks, common_unit, is_suite, suite
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.measures.family import Measure
+from deadheat.measures.names import parse
 from deadheat.reports.answer import Caution, Column, Panel
 from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
@@ -94,6 +96,9 @@ class Leaderboard(Board):
     def _result(self, name: str, measure: str) -> Result:
         return self.reports[name][measure]
 
+    def _measure(self, measure: str) -> Measure:
+        return parse(measure)
+
     def _units(self, measure: str, by: By) -> Float64:
         """Return the sum of each system over the queries of each unit, of the queries that have a value in all."""
         differences = [comparison[measure].tested_by(by) for comparison in self._to_first.values()]
@@ -115,7 +120,7 @@ class Leaderboard(Board):
 
     def _ends(self, name: str, measure: str | None = None) -> Interval:
         """Return the interval of the value that ranks."""
-        ends: Interval = getattr(self.interval(name, measure), self.by)
+        ends: Interval = getattr(self.interval(name, measure), self._end(measure))
         return ends
 
     def _name(self, measure: str | None) -> str:
@@ -125,7 +130,7 @@ class Leaderboard(Board):
         """Return one table with a row for each system."""
         level = f"{100 * self.test.confidence_level:g} % interval"
         ends = [self._ends(name) for name in self]
-        return [self._panel([Column("", ends, "fraction", level, "interval")])]
+        return [self._panel([Column("", ends, self._measure(self.measures[0]).unit, level, "interval")])]
 
     def data(self, **options: Any) -> Panel:
         """Return a row for each system and measure; `low` and `high` are the ends of the interval."""
@@ -141,18 +146,17 @@ class Leaderboard(Board):
             Column("", [self._ends(*row) for row in rows], "fraction", shape="interval"),
             Column("ahead_of", [", ".join(self.ahead_of(*row)) for row in rows]),
             Column("n_query", [result.n_query for result in results], "count"),
-        ])  # fmt: skip
+        ], kinds=[result.measure.unit for result in results])  # fmt: skip
 
     def notes(self) -> list[str]:
         """Return notes on the ranking measure, the letters and marks, and caveats; `explain` has the rest."""
         tied = any(has_ties(report[name]) for report in self.reports.values() for name in self.measures)
-        values = "no tie changes any value"
-        if tied:
-            values = f"expected [lower, upper] over all tie-breakings; the interval is of {BY[self.by]}"
-        by = f"{BY[self.by]} of " if tied else ""
+        by = f"{BY[self._end()]} of " if tied else ""
+        less = ", of which less is better" if self._sign < 0 else ""
         return [
-            f"Ranked and tested by {by}{self.measures[0]}; tests over {self._counted_units()}.",
-            f"Per cent; {values}.",
+            f"Ranked and tested by {by}{self.measures[0]}{less}; tests over {self._counted_units()}.",
+            *self._about_values(tied, "the interval is"),
+            *next(iter(self.reports.values()))._about_weights(),
             *self._about_tests(),
             *([UNION] if self._unknown else []),
             *map(Caution, about_few(min(self._n_units()), self.test.resample)),
@@ -180,7 +184,7 @@ class Leaderboard(Board):
         test = self.test
         return "\n".join([
             *self._explain_ranks(),
-            f"{100 * test.confidence_level:g} % interval: of {BY[self.by]}, for the population that the units "
+            f"{100 * test.confidence_level:g} % interval: of {BY[self._end()]}, for the population that the units "
             f"were drawn from; {test.method} bootstrap over {self._counted_units()}, {test.n_resamples} resamples. "
             "Intervals of two systems may overlap although they differ significantly, since they are of the same "
             "queries.",
@@ -323,8 +327,7 @@ def leaderboard(
     if resample == "task":
         raise InvalidValueError("resample", "must be query or class unless reports are by system and task")
     if measures is None:
-        first, *others = reports.values()
-        shown = tuple(name for name in first.measures if all(name in other.measures for other in others))
+        shown = common_means(reports.values())
         if not shown:
             raise InvalidValueError("reports", "must show a measure in common, or measures be given")
     else:
@@ -335,7 +338,7 @@ def leaderboard(
         if by == "expected" and math.isnan(ranking.expected) and not math.isnan(ranking.lower):
             raise InvalidValueError("by", f'must be "lower" or "upper", because {name!r} has no expected values')
     units = common_unit(reports.values(), resample)
-    names = sorted(reports, key=lambda name: place(reports[name][shown[0]], by, name))
+    names = sorted(reports, key=lambda name: place(reports[name][shown[0]], parse(shown[0]), by, name))
     ranked = {name: reports[name] for name in names}
     best, *behind = ranked
     to_first = {

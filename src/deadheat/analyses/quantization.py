@@ -25,7 +25,7 @@ from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.evaluable import Evaluable
 from deadheat.errors import InvalidValueError
 from deadheat.reports.answer import Answer, Caution, Column, Panel
-from deadheat.reports.averaging import Average, Singletons, SummaryOptions
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions, fractions
 from deadheat.reports.evaluating import report_of
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import Interval
@@ -165,7 +165,7 @@ class FormatComparison(Answer):
                 continue
             pair = self.reports[base], self.reports[name]
             comparison = compare(*pair, names=(base, name), measures=self.measures, **test)
-            gates.append(comparison.gate(checks.real_number(margin, "margin"), "as_good"))
+            gates.append(comparison._gate(checks.real_number(margin, "margin"), "as_good", refuse_few=False))
             if not gates[-1]:
                 break
             smallest = name
@@ -344,7 +344,7 @@ def compare_formats(
     - float64: of the expected values, in points. Interval: paired bootstrap (percentile) over queries.
     Loses at most: a confidence limit, the low end of the interval with every tie against the format and for float64.
     """
-    summary = SummaryOptions.checked(measures, singletons, average)
+    summary = SummaryOptions.checked(fractions(measures), singletons, average)
     test: dict[str, Any] = {"resample": resample, "confidence_level": confidence_level, "n_resamples": n_resamples}
     test["seed"] = seed
     PairedTest(**test)  # before any work

@@ -20,6 +20,7 @@ from deadheat.inputs.source import Array, Source
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.averaging import fractions
 from deadheat.reports.statistics.settings import MOST_RESAMPLES
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Float64
@@ -142,7 +143,8 @@ def random_baseline(
     >>> round(random_baseline([0], [0, 1, 2], draws=2).expected, 4)  # (1 + 1/2 + 1/3)/3
     0.6111
     """
-    asked, seed = measure_names.parse(measure), checks.seed(seed)
+    (name,), seed = fractions([measure]), checks.seed(seed)
+    asked = measure_names.parse(name)
     dim, draws = checks.positive_integer(dim, "dim"), checks.positive_integer(draws, "draws", MOST_RESAMPLES)
     distance = distance_registry.named(distance, takes="numbers")
     classes = _classes(labels, "labels")

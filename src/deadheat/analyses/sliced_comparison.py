@@ -59,6 +59,7 @@ class SlicedComparison(Answer):
 
     def _panel(self, measure: str) -> Panel:
         slices, whole = self.differences[measure], self.whole[measure]
+        kinds = [whole.measure.unit] * (len(slices) + 2)
         (results, ends, share), (a, b) = self.drawn(measure), whole.names
         level = f"{100 * share:g} % interval"
         of_both = [
@@ -73,7 +74,7 @@ class SlicedComparison(Answer):
             Column("", results, "fraction", f"{a} - {b}", "value"),
             Column("", ends, "fraction", level, "interval"),
             Column("pvalue", [*self.pvalues[measure].values(), float("nan"), whole.pvalue], "probability", "p"),
-        ], key="", by_name=False, part=("measure", measure))  # fmt: skip
+        ], key="", by_name=False, part=("measure", measure), kinds=kinds)  # fmt: skip
 
     def facts(self) -> dict[str, Any]:
         """Return the differences of each slice, with their adjusted p-values, and those of all queries, by measure."""

@@ -21,8 +21,10 @@ from deadheat.analyses.board import Board, place
 from deadheat.analyses.comparison import BY, listed, matched
 from deadheat.analyses.difference import ROUNDING, By, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.measures.family import Measure
+from deadheat.measures.names import parse
 from deadheat.reports.answer import Caution, Column, Panel
-from deadheat.reports.averaging import Average, measure_names
+from deadheat.reports.averaging import Average, fractions
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.intervals import FEW_UNITS, Interval, Intervals, about_few, class_sums, counted
 from deadheat.reports.statistics.stratified import Stratum, stratified_intervals
@@ -126,6 +128,9 @@ class Suite(Board):
     def _result(self, name: str, measure: str) -> Triple[float]:
         results = {task: self.reports[name][task][used] for task, used in self.tasks.items()}
         return mean_of_means(results, self._parts(measure))
+
+    def _measure(self, measure: str) -> Measure:
+        return parse(next(iter(self.tasks.values())))  # a fraction, of which more is better, as those of all tasks
 
     def value(self, name: str, measure: str | None = None) -> Triple[float]:
         """Return the lower, expected and upper value of a system in a column or a task."""
@@ -277,15 +282,12 @@ class Suite(Board):
         over = count(len(self.tasks), "task", "tasks")
         if self.resample == "query":
             over = f"{counted(self._n_unit, self._unit)} within {count(len(self.tasks), 'task', 'tasks')}"
-        values = "no tie changes any value"
-        if tied:
-            values = f"expected [lower, upper] over all tie-breakings; the intervals are of {BY[self.by]}"
         sizes = {task: len(units.sizes) for task, units in self._units_of_tasks.items()}
         small = [task for task, n in sizes.items() if 1 < n < FEW_UNITS]
         of_groups = [group for group, tasks in self.groups.items() if len(tasks) == 1]
         return [
             f"Ranked and tested by {by}the {self.measures[0]} ({self._about_measures()}); tests over {over}.",
-            f"Per cent; {values}.",
+            *self._about_values(tied, "the intervals are"),
             *self._about_tests(),
             "Intervals: of queries within these tasks, for other queries of the same tasks; of tasks, drawn with their "
             "queries, for other tasks of the same kind, which holds the noise of queries too.",
@@ -394,7 +396,8 @@ def suite(
         name: mean_of_means({task: reports[task][measure] for task, measure in tasks.items()}, parts)
         for name, reports in complete.items()
     }
-    ranked = {name: complete[name] for name in sorted(complete, key=lambda name: place(means[name], by, name))}
+    used = parse(next(iter(tasks.values())))
+    ranked = {name: complete[name] for name in sorted(complete, key=lambda name: place(means[name], used, by, name))}
     drawn: Drawn = "task" if resample == "task" else "query"
     units = {
         task: _task_units(
@@ -422,6 +425,9 @@ def _complete(systems: Mapping[str, Tasks]) -> tuple[dict[str, dict[str, Report]
             if not isinstance(report, Report):
                 rule = f"must be a Report, but is {type(report).__name__}"
                 raise InvalidTypeError(f"reports[{name!r}][{task!r}]", rule)
+            if report.weights is not None:
+                rule = "must have no weights of queries, which suites do not support"
+                raise InvalidValueError(f"reports[{name!r}][{task!r}]", rule)
     tasks = dict.fromkeys(task for reports in given.values() for task in reports)
     lacking = {name: [task for task in tasks if task not in reports] for name, reports in given.items()}
     cautions = tuple(
@@ -443,14 +449,14 @@ def _measure_of(
     """Return the one measure of a task: the one asked for, or the first that all systems show."""
     first, *others = (reports[task] for reports in systems.values())
     if measures is not None:
-        names = measure_names(measures, first.rel)
+        names = fractions(measures, first.rel)
         if len(names) > 1:
             raise InvalidValueError("measures", f"must be one measure for tasks, but are {', '.join(names)}")
         return names[0]
     shown = next((name for name in first.measures if all(name in other.measures for other in others)), None)
     if shown is None:
         raise InvalidValueError("reports", f"must show a measure in common on {task}, or measures be given")
-    return shown
+    return fractions(shown)[0]
 
 
 def _grouped(tasks: Iterable[str], groups: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

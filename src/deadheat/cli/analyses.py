@@ -142,9 +142,6 @@ def _rows(ctx: click.Context, param: click.Parameter, value: str | None) -> slic
     return slice(*(int(each) if each else None for each in result.groups()))
 
 
-_OF_RANKS = ("within", "depth")
-
-
 @click.command(cls=Command, example="collisions embeddings.npz --plot collisions.png")
 @click.argument("file", type=PATH)
 @with_options(
@@ -175,9 +172,9 @@ def collisions(file: Path, **options: Any) -> None:
     """
     names = dict.fromkeys(name.strip() for name in ",".join(options["distances"]).split(","))
     distances = list(dict.fromkeys(map(named, names)))  # some have several names
-    of_task = options | {"within": None}  # which here is of the collisions, and no radius of relevance
-    settings, asked = shared.task_settings(of_task, distance=distances[0]), {each: options[each] for each in _OF_RANKS}
-    with shared.opened(file, of_task, settings) as task:
+    settings = shared.task_settings(options, distance=distances[0])
+    asked = {"within": options["within"], "depth": options["depth"]}
+    with shared.opened(file, options, settings) as task:
         if options["plot"] is None:
             result = collision_groups.collisions(task, distances=distances, **asked)
         else:
@@ -444,7 +441,7 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> int:
         raise click.UsageError(
             f"--fail-if-worse goes with two FOUND, the old one and the new one, but got {len(files)}"
         )
-    margin = systems.margin_of(options)
+    margin = systems.margin_of(options) / 100
     names, true = systems.names_of(files, options["names"]), read_neighbors(truth)
     if options["distances"] is not None:
         true = Neighbors(true.ids, read_neighbors(options["distances"]).distances)

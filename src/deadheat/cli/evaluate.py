@@ -33,6 +33,7 @@ else:
     shared.RELEVANT,
     shared.RANKING,
     [
+        shared.WEIGHTS,
         option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),
         shared.INTERVAL,
         option("Run", "--checkpoint", type=FILE, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
@@ -80,7 +81,7 @@ def evaluate(file: Path, **options: Any) -> None:
     left_out += filter(None, [options["slice_column"]])
     said = nullcontext() if options["checkpoint"] is None else log_in_one_line()
     with said, shared.opened(file, {**options, "left_out": left_out}, settings) as task:
-        report = report_of(task, summary)
+        report = shared.weighted({"": report_of(task, summary)}, options["weights"])[""]
     sliced = shared.slices(report.by_slice, options, file, report)
     shared.write_queries(options["per_query"], report)
     if profile is not None:

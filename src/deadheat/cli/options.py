@@ -37,6 +37,7 @@ from deadheat.reports.answer import Answer
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.report import Report
 from deadheat.reports.tables import DIGITS, decimals, labelled
+from deadheat.support import checks
 from deadheat.support.lazy import json, lazy, require
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ RELEVANT = (
     option("Input", "--relevant", type=LINES, multiple=True, metavar="FILE",
         help="Take what is relevant from this file, in place of labels: a matrix of queries and gallery (.npy, .npz, "
         ".csv), or their rows, from 0, a line for each query (.txt)."),
-    option("Input", "--within", type=REAL, needs="relevant", metavar="RADIUS",
+    option("Input", "--within", "radius", type=REAL, needs="relevant", metavar="RADIUS",
         help="Take as relevant what is at most so far: --relevant has a position for each row. Repeat it for those of "
         "the gallery."),
 )  # fmt: skip
@@ -160,6 +161,11 @@ BY_SLICE = option(
 SLICE_COLUMN = option(
     "Statistics", "--slice-column", metavar="NAME",
     help="Slice by this column or array: of --by-slice, or else of the file of the labels, or of FILE.",
+)  # fmt: skip
+WEIGHTS = option(
+    "Measure", "--weights", type=LINES, metavar="FILE",
+    help="Weight the queries in all means by the numbers in this file, such as their traffic: one a line in the order "
+    "of the queries, or for TREC runs a query id and its number.",
 )  # fmt: skip
 SEED = option("Run", "--seed", type=files.SEED, default=0, metavar="N", help="Seed all random draws with N.")
 
@@ -245,7 +251,7 @@ def _positions_in(path: Path) -> Any:
 
 def relevant_pairs(options: dict[str, Any]) -> Any:
     """Return the argument `relevant` of `deadheat.Task`, from a file, or from files of positions and a radius."""
-    paths, radius = options.get("relevant") or (), options.get("within")
+    paths, radius = options.get("relevant") or (), options.get("radius")
     if radius is not None:
         return within(radius, *map(_positions_in, paths))
     if len(paths) > 1:
@@ -277,7 +283,7 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
         "gallery": options["gallery"],
         "gallery_labels": options["gallery_labels"] or options["gallery"],
     }
-    names = ("relevant", "relevant") if options.get("within") is None else ("positions", "gallery_positions")
+    names = ("relevant", "relevant") if options.get("radius") is None else ("positions", "gallery_positions")
     files |= dict(zip(names, options.get("relevant") or (), strict=False))
     try:
         yield
@@ -288,6 +294,24 @@ def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
         title, rule = error.args
         title = (error.argument if error.file else title).replace("_", " ")
         raise FileError(path, f": {title} {rule}") from None
+
+
+def weighted(reports: Mapping[str, Report], path: Path | None) -> dict[str, Report]:
+    """Return reports with the weights in the file of `WEIGHTS`, of queries in order or, if they have ids, by these."""
+    if path is None:
+        return dict(reports)
+    if next(iter(reports.values())).profile.query_ids is None:
+        weights: Any = read_numbers(path, "weights")
+    else:
+        weights = rows.pairs_in(path, "a query id and its one weight")
+        wrong = next((text for text in weights.values() if not is_number(text)), None)
+        if wrong is not None:
+            raise FileError(path, f" must hold a number for each query, but has {checks.shown(wrong)}")
+        weights = {query: float(text) for query, text in weights.items()}
+    try:
+        return {name: report.weighted(weights) for name, report in reports.items()}
+    except InputError as error:
+        raise FileError(path, f": {' '.join(error.args)}") from None
 
 
 def slices(

@@ -32,10 +32,10 @@ from deadheat.errors import MOST, FileError, InputError, UndefinedError, printab
 from deadheat.inputs import rows, trec
 from deadheat.inputs.files import matching, require_there
 from deadheat.inputs.trec import Repeats
-from deadheat.measures.names import level
+from deadheat.measures.names import level, parse
 from deadheat.plots.pages import html_report
-from deadheat.reports.answer import Answer
-from deadheat.reports.averaging import Average, Singletons, SummaryOptions
+from deadheat.reports.answer import KINDS, Answer
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions, fractions
 from deadheat.reports.evaluating import RUN_MEASURES, evaluate, report_of
 from deadheat.reports.report import Report
 from deadheat.reports.runs import with_ids
@@ -110,7 +110,7 @@ GATE = (
         help="With --fail-if-worse, fail B if a measure is shown to fall by more than --margin (worse), falls by "
         "more (drop, without a test), or is not shown to fall by less (as_good). Default: worse."),
     option("Run", "--margin", type=REAL, needs="fail_if_worse", metavar="POINTS",
-        help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
+        help="Allow B to lose so many percentage points, or ranks, with --fail-if-worse. Default: 0."),
 )  # fmt: skip
 EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of the table below it.")
 
@@ -133,7 +133,7 @@ _OF_RUNS = {"qrels", "run_columns", "unjudged", "condensed", "ascending", "exclu
         option("Statistics", "--alternative", type=Choices(ALTERNATIVES), default="two-sided",
             help="Test whether A and B differ, A is better (greater), or A is worse (less).")
     ],
-    [shared.BY_SLICE, shared.SLICE_COLUMN],
+    [shared.BY_SLICE, shared.SLICE_COLUMN, shared.WEIGHTS],
     shared.TEXTS,
     [
         EXPLAIN,
@@ -154,11 +154,13 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
         raise click.UsageError(f"compare takes two files, but got {len(files)}{more}")
     margin = margin_of(options)
     left_out = [*filter(None, [options["slice_column"]])]
-    (a, of_a), (b, of_b) = _reports(files, {**options, "left_out": left_out}).items()
+    reports = _reports(files, {**options, "left_out": left_out})
+    (a, of_a), (b, of_b) = shared.weighted(reports, options["weights"]).items()
     tested = {"by": options["by"], **settings(options)}
     result = comparison.compare(of_a, of_b, names=(a, b), **tested)
     sliced = shared.slices(result.by_slice, options, files[0], of_a)
-    decision = result.gate(margin, options["gate"] or "worse") if options["fail_if_worse"] else None
+    scale = KINDS[parse(next(iter(result))).unit].scale
+    decision = result.gate(margin / scale, options["gate"] or "worse") if options["fail_if_worse"] else None
     if options["html"] is not None:
         about = shared.about_page(*files)
         write_page(
@@ -169,11 +171,11 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
 
 
 def margin_of(options: dict[str, Any]) -> float:
-    """Return --margin as a fraction."""
+    """Return --margin, in points of per cent, or in ranks."""
     margin = float(options["margin"] or 0)
     if not 0 <= margin <= 100:
         raise click.UsageError(f"--margin must be points of per cent from 0 to 100, but is {margin:g}")
-    return margin / 100
+    return margin
 
 
 _OF_TASKS = (
@@ -197,6 +199,7 @@ _OF_TASKS = (
     ],
     [each for each in TESTING if each is not shared.RESAMPLE],
     _OF_TASKS,
+    [shared.WEIGHTS],
     shared.TEXTS,
     [EXPLAIN],
 )  # fmt: skip
@@ -223,14 +226,17 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     if len(files) < 2:
         raise click.UsageError(f"leaderboard takes at least two files, but got {len(files)}")
     groups = None if options["groups"] is None else rows.pairs_in(options["groups"], "a task and its one group")
-    board = leaderboards.leaderboard(_systems_in(files, options), groups=groups, by=options["by"], **settings(options))
+    reports = _systems_in(files, options)
+    board = leaderboards.leaderboard(reports, groups=groups, by=options["by"], **settings(options))
     deliver_explained(board, options, board)
 
 
 def _systems_in(files: tuple[Path, ...], options: dict[str, Any]) -> Any:
     """Return the report on each file, or those on the files of each folder."""
     if not suites.are_folders(files):
-        return _reports(files, options)
+        return shared.weighted(_reports(files, options), options["weights"])
+    if options["weights"] is not None:
+        raise click.UsageError("--weights goes with the files of one task each, and with no folders")
     folders = dict(zip(names_of(files, options["names"]), files, strict=True))
     own = {**options, "resample": None if options["resample"] == "task" else options["resample"]}
     return suites.reports_of_folders(folders, own, _reports)
@@ -267,6 +273,7 @@ def _systems_in(files: tuple[Path, ...], options: dict[str, Any]) -> Any:
             help="With --trec-eval, take N as the number of all documents, for utility."),
         shared.QUERIES,
         shared.BY_SLICE,
+        shared.WEIGHTS,
     ],
     shared.TEXTS,
     [
@@ -291,6 +298,7 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
     _check(options, names, len(runs))
     reports = reports_of_runs(runs, qrels, options["names"], measures=measures_of(names) or None,
                               by_id=options["by_id"], as_lines=options["trec_eval"], **_judging(options))  # fmt: skip
+    reports = shared.weighted(reports, options["weights"])
     report = next(iter(reports.values()))
     shared.write_queries(options["per_query"], report)
     sliced = shared.slices(report.by_slice, options, runs[0], report)
@@ -343,6 +351,8 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
     if options["interval"] and (n_run > 1 or options["trec_eval"]):
         raise click.UsageError("--interval goes with the table of one RUN; that of several has intervals")
     require_table(options)
+    if options["weights"] is not None and (options["by_id"] or options["trec_eval"]):
+        raise click.UsageError("--weights goes with no --by-id and no --trec-eval, which weigh all queries the same")
     if options["by_id"] and (n_run > 1 or options["trec_eval"]):
         raise click.UsageError("--by-id goes with the table of one RUN")
     if options["by_slice"] is not None and (n_run > 1 or options["trec_eval"]):
@@ -488,10 +498,10 @@ def _public(files: tuple[Path, ...], options: dict[str, Any]) -> PublicBoard:
         raise click.UsageError("--public takes at least one FILE of embeddings, and --labels")
     if options["gallery"] and not options["gallery_labels"]:
         raise click.UsageError("--public takes --gallery with --gallery-labels, as labels in a FILE do not count")
-    if options["by"] != "lower" or options["explain"]:
-        raise click.UsageError("--public ranks by the lower bound, and goes with no --by or --explain")
+    if options["by"] != "lower" or options["explain"] or options["weights"] is not None:
+        raise click.UsageError("--public ranks by the lower bound, and goes with no --by, --explain or --weights")
     shared.task_settings(options)
-    measures, systems = shared.summary_options(options).measures, _systems(files, options)
+    measures, systems = fractions(shared.summary_options(options).measures), _systems(files, options)
     for _, own in systems.values():
         _require_there(own["labels"], own)
     lower: dict[str, dict[str, float]] = {}

@@ -132,7 +132,7 @@ def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
 @with_options(
     shared.SOURCES,
     shared.RELEVANT,
-    [shared.THREADS_OPTION, shared.DEVICE_OPTION, shared.JSON],
+    [shared.WEIGHTS, shared.THREADS_OPTION, shared.DEVICE_OPTION, shared.JSON],
 )
 def verify(receipt: Path, file: Path, **options: Any) -> int:
     """Recompute RECEIPT from FILE, and print "match", or what differs.
@@ -143,7 +143,8 @@ def verify(receipt: Path, file: Path, **options: Any) -> int:
     loaded = Receipt.load(receipt)
     stated, _ = options_of(loaded)
     with shared.opened(file, options, shared.task_settings(options, **stated)) as task:
-        verification = verified(loaded, task)
+        weights = None if options["weights"] is None else shared.read_numbers(options["weights"], "weights")
+        verification = verified(loaded, task, weights=weights)
     out, text = options["json_out"], json.dumps(labelled(verification.to_dict()), indent=2)
     write_texts({} if out is None else {out: text}, str(verification))
     return 0 if verification.matches else FAILED

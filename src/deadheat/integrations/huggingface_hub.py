@@ -14,6 +14,7 @@ from typing import Any
 from huggingface_hub import EvalResult, EvalResultEntry
 
 from deadheat.errors import InvalidValueError, UndefinedError
+from deadheat.reports.answer import KINDS
 from deadheat.reports.report import Report, scalar_name
 from deadheat.reports.tables import program
 from deadheat.support import checks
@@ -91,10 +92,10 @@ def eval_result(
     number = float(getattr(result, checks.choice(value, Triple._fields, "value")))
     if math.isnan(number):
         raise UndefinedError(f"{result.name} has no {value} value to publish")
-    intervals = result.interval()
+    intervals, kind = result.interval(), KINDS[result.measure.unit]
     parts = [
         f"{result.summary()}, {_TITLES[value]}",
-        f"{intervals.about('interval')[0].rstrip('.')}: {intervals.outer.per_cent()} %",
+        f"{intervals.about('interval')[0].rstrip('.')}: {intervals.outer.shown(kind.scale)} {kind.unit_shown}",
         *(note.rstrip(".") for note in intervals.notes),
         f"deadheat {program()}",
         *(f"receipt sha256:{text}" for text in digest.values()),

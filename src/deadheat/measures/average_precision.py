@@ -20,6 +20,8 @@ relevant, they are (m - 1)/(l - 1) on average in each slot but the first.
 
 .. [1] Musgrave, Belongie, Lim 2020, A metric learning reality check.
 .. [2] Philbin et al. 2007, Object retrieval with large vocabularies and fast spatial matching: compute_ap.cpp.
+.. [3] Kalinin et al. 2025, A versatile information retrieval framework for evaluating profile strength and similarity.
+.. [4] Bestgen 2015, Exact expected average precision of the random baseline for system evaluation.
 """
 
 from __future__ import annotations
@@ -34,11 +36,13 @@ import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.completions import Deciding, Placement, furthest, scanned
 from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum, Variant, not_a_rank_sum
+from deadheat.measures.first_last_hit import reciprocal_moments
 from deadheat.measures.groups import (
     POSSIBLE,
     defined,
     distinct,
     filled,
+    found,
     groups_within,
     kernel_arrays,
     most_found,
@@ -110,6 +114,41 @@ class AveragePrecision(ClosedForms):
         if measure.choice in (HITS, TRAPEZOID):
             raise not_a_rank_sum(measure)
         return RankSum(Counted.SO_FAR, reciprocal_ranks(n), 1.0 / most_found(relevant, measure))
+
+
+class ChanceNormalized(AveragePrecision):
+    """AP from its expectation in random order, c, on: (AP - c) / (1 - c); NaN where nothing irrelevant is ranked [3]_.
+
+    Of n items in random order, R of them relevant, c = h + (1 - h) (R - 1) / (n - 1), where h is the mean of
+    1 / rank [4]_. Relevant items that were not retrieved count in n.
+    """
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        fill, chance = super().loop(profile, measure, out), self._chance(profile)
+
+        def fill_normalized(first: int, last: int) -> None:
+            fill(first, last)
+            out[:, first:last] = (out[:, first:last] - chance[first:last]) / (1 - chance[first:last])
+
+        return fill_normalized
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        return super().deviation(profile, measure) / (1 - self._chance(profile))
+
+    deciding = ClosedForms.deciding  # the chance depends on what the unjudged items are, too
+
+    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
+        raise not_a_rank_sum(measure)
+
+    def _chance(self, profile: TieProfile) -> Float64:
+        """Return the expectation of AP in random order, (n_query,); NaN where every order is the same."""
+        relevant = profile.n_relevant
+        n = profile.n_ranked + relevant - found(profile).astype(np.int64)
+        varies = (relevant > 0) & (relevant < n)
+        size, chance = n[varies], np.full(len(n), np.nan)
+        mean = reciprocal_moments(np.zeros_like(size), size, size)[0]
+        chance[varies] = mean + (1 - mean) * (relevant[varies] - 1) / (size - 1)
+        return chance
 
 
 def _arrays(profile: TieProfile, group: Int64) -> tuple[Int64, Int64, Int64, Int64]:

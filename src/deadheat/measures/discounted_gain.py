@@ -34,6 +34,7 @@ GAINS = {
     "dcg='log2'": Variant("gains are the grades"),
     EXPONENTIAL: Variant("the same with gains 2^grade - 1", ("nDCG burges", "nDCG exp")),
 }
+UNDIVIDED_GAINS = {**GAINS, EXPONENTIAL: GAINS[EXPONENTIAL]._replace(aliases=("DCG burges", "DCG exp"))}
 _LARGEST_EXPONENT = 500  # of the gain 2^g - 1: its square must not overflow
 
 _BLOCK = 64  # the running sum of the discounts is kept at every _BLOCK-th rank; the core knows it too
@@ -47,7 +48,7 @@ class DiscountedGain(ClosedForms):
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         groups, limit, by_grade = kernel_arrays(profile), measure.limit, profile.counts_by_grade
-        gains, table = _gains(profile, measure), _discounts(profile, measure)
+        gains, table = gains_of(profile, measure), _discounts(profile, measure)
 
         def fill(first: int, last: int) -> None:
             for start, stop, of_grades in _of_like_gains(gains, first, last):
@@ -57,7 +58,7 @@ class DiscountedGain(ClosedForms):
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         """Return the deviation, from the squared deviations of gains and of discounts in each group."""
-        table, gains = _discounts(profile, measure), _gains(profile, measure)
+        table, gains = _discounts(profile, measure), gains_of(profile, measure)
         by_grade, relevant_by_grade = profile.counts_by_grade
         ideal = np.empty(profile.n_query)
         cutoff = last_ranks(profile, measure)
@@ -73,7 +74,7 @@ class DiscountedGain(ClosedForms):
             some = one[piece]
             _core.discount_deviations(k[some], tied[some], slots[some], table[0], squares[piece])
         of_groups = gains if gains.ndim == 1 else gains[profile.query_of_group[group]].T
-        variance = squares[number] * (_gain_squares(by_grade[group], of_groups, tied) / (tied - 1))
+        variance = squares[number] * (gain_squares(by_grade[group], of_groups, tied) / (tied - 1))
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(sum_by_query(profile, group, variance)) / ideal
 
@@ -126,9 +127,9 @@ def _with_more(
     return values
 
 
-def _gains(profile: TieProfile, measure: Measure) -> Float64:
+def gains_of(profile: TieProfile, measure: Measure) -> Float64:
     """Return what each grade adds, (n_grade,); (n_query, n_grade) where a grade has another gain in each query."""
-    if len(profile.grades) == 1:
+    if len(profile.grades) == 1 and measure.family == "nDCG":
         return np.ones(1)  # its gain cancels out
     gains = profile.grades.astype(np.float64) if profile.gains is None else profile.gains
     return exponential(gains, _LARGEST_EXPONENT, "an exponential gain") if measure.choice == EXPONENTIAL else gains
@@ -162,7 +163,7 @@ def _of_like_gains(gains: Float64, first: int, last: int) -> Iterator[tuple[int,
         yield start, stop, gains[start]
 
 
-def _gain_squares(by_grade: Int64, gains: Float64, tied: Int64) -> Float64:
+def gain_squares(by_grade: Int64, gains: Float64, tied: Int64) -> Float64:
     """Sum (gain - mean gain)^2 over the items of each group, irrelevant ones included; exactly 0 for equal gains.
 
     `gains` are (n_grade,) or, where they differ by group, (n_grade, n_group).

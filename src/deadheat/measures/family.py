@@ -23,6 +23,10 @@ Fill = Callable[[int, int], None]  # fills in the queries from the first number 
 Cutoff = Literal["never", "may", "must", "R", "recall"]
 # The value for a query with nothing to find, where one is asked for: a recall is 1, a precision 0.
 Kind = Literal["precision", "recall"]
+Unit = Literal["fraction", "ranks", "gain", "times"]  # of a value; only fractions are printed in per cent
+
+End = Literal["lower", "expected", "upper"]
+_OTHER_END: dict[End, End] = {"lower": "upper", "expected": "expected", "upper": "lower"}
 
 _NO_CUTOFF = 2**62  # beyond every rank
 
@@ -123,6 +127,10 @@ class Family:
     sentence: str  # the value for a query, in terms of R, k and hits
     aliases: tuple[str, ...]  # case, blanks, hyphens and underscores do not matter
     choices: Mapping[str, Variant] = field(default_factory=dict)
+    unit: Unit = "fraction"
+    less_is_better: bool = False
+    within: tuple[float, float] = (0.0, 1.0)  # the least and the greatest value that a query can have
+    median: tuple[str, ...] = ()  # the name of the median over queries, such as "MdR", and its aliases
 
     @property
     def spellings(self) -> dict[str, str | None]:
@@ -131,13 +139,17 @@ class Family:
         spellings = {key(alias): default for alias in (self.name, *self.aliases)}
         return spellings | {key(alias): name for name, choice in self.choices.items() for alias in choice.aliases}
 
-    def measure(self, cutoff: float | None = None, choice: str | None = None, rel: float | None = None) -> Measure:
+    def measure(
+        self, cutoff: float | None = None, choice: str | None = None, rel: float | None = None, median: bool = False
+    ) -> Measure:
         """Return the measure of this family with a cutoff, one of the choices, and the least gain that is relevant."""
         default = next(iter(self.choices), None)
         given = [*([] if choice in (None, default) else [choice]), *([] if rel is None else [f"rel={rel}"])]
         parameters = f"({','.join(map(str, given))})" if given else ""
         name = f"{self.name}{parameters}" + ("" if cutoff is None else f"@{cutoff}")
-        return Measure(name, self, cutoff, choice or default, rel)
+        if median:
+            name = self.median[0] if self.median and name == self.name else f"median({name})"
+        return Measure(name, self, cutoff, choice or default, rel, median)
 
 
 @dataclass(frozen=True)
@@ -157,6 +169,8 @@ class Measure:
         The parameter, such as ``"dcg='exp-log2'"``; None for a family that takes none.
     rel : int or float or None
         The least gain that is relevant: 2 for ``"P(rel=2)@5"``. None for every gain above 0, and where gains count.
+    median : bool
+        True for the median over queries in place of the mean: ``"median(MRR)"``.
     """
 
     name: str
@@ -164,6 +178,7 @@ class Measure:
     cutoff: float | None = None
     choice: str | None = None
     rel: float | None = None
+    median: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -181,7 +196,21 @@ class Measure:
     def at_level(self, rel: float | None) -> Measure:
         """Return the measure with another least relevant gain, unless its name has one or gains count."""
         given = self.rel is not None or self.row.forms.graded
-        return self if given else self.row.measure(self.cutoff, self.choice, rel)
+        return self if given else self.row.measure(self.cutoff, self.choice, rel, self.median)
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of its values: "fraction", "ranks", "gain" or "times"."""
+        return self.row.unit
+
+    @property
+    def sign(self) -> int:
+        """1 if a greater value is better, -1 if a smaller one is."""
+        return -1 if self.row.less_is_better else 1
+
+    def end(self, by: End) -> End:
+        """Return the value that is meant by "lower", the guaranteed bound: the upper one where less is better."""
+        return by if self.sign > 0 else _OTHER_END[by]
 
     @property
     def limit(self) -> int:

@@ -1,4 +1,4 @@
-"""Measures of the first or the last hit: Hit@k, MRR and MRR@k of the first relevant item, mINP [1]_, All@k of the last.
+"""Measures of the first or the last hit: Hit@k, MRR, MRR@k, MnR of the first relevant item, mINP [1]_, All@k of all.
 
 Tie groups come in, and only the first, or the last, of them matters: a loop finds its best and its worst value. Where
 these differ, mean and deviation are those of a function of one order statistic, the slot of the first, or last,
@@ -6,7 +6,11 @@ relevant item of a group in random order. Hit@k is "Recall@K" of metric learning
 last relevant item is among the first k: of a group of t items, m of them relevant, all m are in its first s slots with
 probability C(s, m) / C(t, m).
 
+MnR is the rank of the first relevant item itself, the mean rank of video–text retrieval [2]_ and MR1 of cover songs;
+its median over queries is MdR. The first of m relevant items among t that tie has slot (t + 1)/(m + 1) on average.
+
 .. [1] Ye et al. 2021, Deep learning for person re-identification: a survey and outlook.
+.. [2] Yu, Kim, Kim 2018, A joint sequence fusion model for video question answering and retrieval.
 """
 
 from __future__ import annotations
@@ -18,8 +22,9 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import InvalidValueError
 from deadheat.measures.completions import Deciding, Placement, by_cutoff, scanned
-from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, RankSum
+from deadheat.measures.family import ClosedForms, Counted, Fill, Measure, NoRankSum, RankSum
 from deadheat.measures.groups import (
     TwoSteps,
     defined,
@@ -75,6 +80,32 @@ class HitPosition(TwoSteps):
         if self.value < 0:
             return RankSum(Counted.LAST, discount, relevant.astype(np.float64))
         return RankSum(Counted.FIRST, discount, np.ones(len(relevant)))
+
+
+class FirstRank(NoRankSum):
+    """The rank of the first relevant item; a query that has not retrieved any is refused, for it has no rank."""
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        has = np.diff(profile.offsets) > 0
+        lost = int(np.count_nonzero((profile.n_relevant > 0) & ~has))
+        if lost:
+            rule = f"needs a relevant item in every ranking, but {lost} of {profile.n_query} queries retrieved none"
+            raise InvalidValueError(measure.name, f"{rule}; MRR counts them as 0")
+        values = np.full((3, profile.n_query), np.nan)
+        if has.any():
+            k, tied, m = profile.closer, profile.tied, profile.tied_relevant
+            # windows of a tolerance may overlap, so that another group than the first can have the least rank
+            ranks = k + 1.0, k + (tied + 1) / (m + 1), k + (tied - m + 1.0)
+            values[:, has] = [np.minimum.reduceat(of_groups, profile.offsets[:-1][has]) for of_groups in ranks]
+        return filled(profile, values, out)
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        """Return the deviation of the least of m draws from 1, ..., t without replacement."""
+        deviation = np.zeros(profile.n_query)
+        query = np.flatnonzero(np.diff(profile.offsets))
+        tied, m = (each[profile.offsets[query]].astype(np.float64) for each in (profile.tied, profile.tied_relevant))
+        deviation[query] = np.sqrt(m * (tied + 1) * (tied - m) / (m + 2)) / (m + 1)
+        return defined(profile, deviation)
 
 
 class AllHits(ClosedForms):

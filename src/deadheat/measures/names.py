@@ -7,6 +7,7 @@ ir_measures, ranx, torchmetrics, pytorch-metric-learning, sentence-transformers 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -15,15 +16,16 @@ import numpy as np
 
 from deadheat.errors import MOST, InvalidTypeError, InvalidValueError, printable
 from deadheat.inputs.arrays import least_gain
-from deadheat.measures.average_precision import HITS, OVER, AveragePrecision
+from deadheat.measures.average_precision import HITS, OVER, AveragePrecision, ChanceNormalized
 from deadheat.measures.counts import OVER as RECALL_OVER
 from deadheat.measures.counts import Area, Hits, JudgedShare, Preferences, SetCounts
-from deadheat.measures.discounted_gain import GAINS, DiscountedGain
+from deadheat.measures.discounted_gain import GAINS, UNDIVIDED_GAINS, DiscountedGain
+from deadheat.measures.early import ALPHAS, Bedroc, BeforeFirstMiss, Enrichment
 from deadheat.measures.expected_reciprocal_rank import ExpectedReciprocalRank
 from deadheat.measures.family import Family, Measure, key
-from deadheat.measures.first_last_hit import AllHits, HitPosition
+from deadheat.measures.first_last_hit import AllHits, FirstRank, HitPosition
 from deadheat.measures.interpolated import RECALLS, Interpolated, nearest, reached
-from deadheat.measures.rank_discount import PERSISTENCE, RankBiasedPrecision
+from deadheat.measures.rank_discount import PERSISTENCE, GainSum, RankBiasedPrecision
 from deadheat.support import checks
 from deadheat.support.lazy import difflib
 
@@ -51,9 +53,18 @@ FAMILIES = [
     Family("MRR", "may", "precision", HitPosition(1),
            "1 over the rank of the first relevant item, 0 if that is beyond k",
            ("RR", "recip rank", "reciprocal rank", "mean reciprocal rank")),
+    Family("MnR", "never", "precision", FirstRank(),
+           "rank of the first relevant item; less is better", ("mean rank", "MR", "MR1", "rank of the first hit"),
+           unit="ranks", less_is_better=True, within=(1.0, math.inf), median=("MdR", "median rank", "MedR", "MedianR")),
     Family("nDCG", "may", "precision", DiscountedGain(),
            "gains over log2(rank + 1), summed, over the same for the best order",
            ("normalized DCG", "normalised DCG", "normalized discounted cumulative gain", "ndcg cut"), choices=GAINS),
+    Family("DCG", "may", "precision", GainSum(mean=False),
+           "gains over log2(rank + 1), summed, and divided by nothing", ("discounted cumulative gain",),
+           choices=UNDIVIDED_GAINS, unit="gain", within=(0.0, math.inf)),
+    Family("ACG", "must", "precision", GainSum(mean=True),
+           "mean grade of the first k, 0 for an irrelevant item", ("mean grade", "average cumulative gain"),
+           unit="gain", within=(0.0, math.inf)),
     Family("ERR", "must", "precision", ExpectedReciprocalRank(),
            "chance to stop at a rank, (2^grade - 1) / 16 for a reader who comes there, over the rank, summed",
            ("expected reciprocal rank",)),
@@ -70,6 +81,18 @@ FAMILIES = [
     Family("bpref", "never", "precision", Preferences(),
            "mean over relevant items of 1 - min(x, R) / min(N, R): x of the N judged irrelevant items in front",
            ("binary preference",)),
+    Family("NAP", "never", "precision", ChanceNormalized(),
+           "(AP - c) / (1 - c) for the AP c of a random order, 0 by chance",
+           ("normalized average precision", "chance-normalized AP"),
+           within=(-math.inf, 1.0)),
+    Family("EF", "recall", "precision", Enrichment(),
+           "precision in the first share r of the ranked items, rounded up, over that of all",
+           ("enrichment factor", "enrichment"), unit="times", within=(0.0, math.inf)),
+    Family("BEDROC", "never", "precision", Bedroc(),
+           "e^(-alpha rank / n) over the relevant items, scaled to [0, 1]; alpha = 20", (), choices=ALPHAS),
+    Family("Sens1FP", "never", "recall", BeforeFirstMiss(),
+           "share of the relevant items in front of the first irrelevant one",
+           ("sensitivity up to the first FP", "sens up to 1st FP", "sensitivity at first false positive")),
     Family("IPrec", "recall", "precision", Interpolated(reached),
            "best precision at a relevant item from recall r on: from the r R-th, rounded up",
            ("interpolated precision",)),
@@ -93,6 +116,8 @@ FAMILIES = [
 ]  # fmt: skip
 
 SPELLINGS = {spelling: (row, choice) for row in FAMILIES for spelling, choice in row.spellings.items()}
+_MEDIANS = {key(alias): row for row in FAMILIES for alias in row.median}
+_MEDIAN = re.compile(r"\s*median\s*\((.*)\)\s*", re.IGNORECASE)
 
 _A_LINE = "is a line of trec_eval's output and no measure of a report: deadheat run --trec-eval prints it"
 _PARAMETERS = "deadheat run --trec-eval takes it; elsewhere P@5, nDCG@10 or IPrec@0.5 name what is asked for"
@@ -108,9 +133,8 @@ NOT_HERE = {  # measures of other programs, and what to do instead
                "'ndcg-any', lambda rank: 1 / np.log2(np.maximum(rank, 2)), over='best')",
     **dict.fromkeys(("fallout", "precisionrecallcurve", "recallatfixedprecision"),
                     "is not computed; ask for P and Recall at the same cutoff"),
-    "acg": "is a mean of grades, no fraction, and is not computed; ask for nDCG, for which grades are gains",
     "relstring": "is the order of the documents itself, which ties leave open",
-    **dict.fromkeys(("mr", "amr", "amri", "meanrank"), "is a mean of ranks: dh.link_prediction has it; or ask for MRR"),
+    **dict.fromkeys(("amr", "amri"), "is adjusted for chance: dh.link_prediction has it; or ask for MnR"),
     "unj": "counts documents without a judgement and is not computed; Judged@k is the share of those that have one",
     "numnonreljudgedret": "counts documents by their judgement and is not computed",
 }  # fmt: skip
@@ -144,10 +168,13 @@ def listing() -> str:
         at = {"may": "@k"}.get(row.cutoff, end)
         for choice, (sentence, aliases) in list(row.choices.items())[1:]:
             cells.append((f"{row.name}({choice}){at}", aliases[0] + at if aliases else "", sentence))
+        if row.median:
+            cells.append((row.median[0], row.median[1], "the median of these over queries"))
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)][:2]
     table = [f"{name:{widths[0]}}  {also:{widths[1]}}  {sentence}" for name, also, sentence in cells]
     return "\n".join([
-        "R is the number of relevant items of a query; hits are those among its first k ranks. Means are over queries.",
+        "R is the number of relevant items of a query; hits are those among its first k ranks. Means are over queries; "
+        "median(MRR) is a median.",
         "",
         *table,
         "",
@@ -181,6 +208,7 @@ def parse(name: str) -> Measure:
         ``map_cut_10``, ``P_10``, ... Parameters are written as in ir_measures: ``nDCG(dcg='exp-log2')@10``,
         ``mAP(over='hits')@1000``, and ``AP(rel=2)`` or ``AP(rel=0.5)`` to count only gains from that on as relevant, in
         any measure but nDCG and ERR, for which gains count; ``mAP(over='hits',rel=2)@10`` has both.
+        ``median(MRR)`` is the median over queries in place of the mean, of any measure.
         ``Recall@k`` is the share of the relevant items among the first k; what metric learning calls Recall@K is
         ``Hit@k``.
 
@@ -200,6 +228,13 @@ def parse(name: str) -> Measure:
     if len(name) > _LONGEST:
         rule = f"a measure's name must have at most {_LONGEST} characters, but {checks.shown(name)} has {len(name)}"
         raise MeasureNameError("measures", rule)
+    if key(name) in _MEDIANS:
+        return _MEDIANS[key(name)].measure(median=True)
+    if (inner := _MEDIAN.fullmatch(name)) is not None:
+        mean = parse(inner[1])
+        if mean.median:
+            raise MeasureNameError("measures", f"{name!r} must be the median of a measure, but {inner[1]!r} is one")
+        return mean.row.measure(mean.cutoff, mean.choice, mean.rel, median=True)
     text, parameter = _split_parameter(name)
     base, cutoff = _split_cutoff(text)
     _refuse_bounds(name, base, cutoff, parameter)

@@ -7,6 +7,8 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from deadheat.errors import InvalidTypeError, InvalidValueError, printable
+from deadheat.measures.family import Measure
+from deadheat.reports.answer import KINDS, ValueKind
 from deadheat.support import checks
 
 T = TypeVar("T")
@@ -26,6 +28,12 @@ def one(value: Any, kind: type[T], name: str) -> T:
     if not isinstance(value, kind):
         raise InvalidTypeError(name, f"must be of type {kind.__name__}, but is of type {type(value).__name__}")
     return value
+
+
+def kind_of(value: Any) -> ValueKind:
+    """Return the unit of a result, and how it is shown: that of its measure, or a fraction in per cent."""
+    measure = getattr(value, "measure", None)
+    return KINDS[measure.unit if isinstance(measure, Measure) else "fraction"]
 
 
 def several(values: Any, kind: type[T], name: str, alone: str = "") -> dict[str, T]:

@@ -24,7 +24,8 @@ from deadheat.analyses.sliced_comparison import SlicedComparison
 from deadheat.engine.profiles.parts import in_parts
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError
-from deadheat.reports.answer import Answer
+from deadheat.plots.arguments import kind_of
+from deadheat.reports.answer import KINDS, Answer
 from deadheat.reports.breakdown import Breakdown, triples
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
@@ -137,7 +138,8 @@ def html_report(
     comparison = None if other is None else compare(report, other, names=names, **settings)
     systems = {"": report} if other is None else dict(zip(names, (report, other), strict=True))
     intervals = {(system, name): _interval(each, name) for system, each in systems.items() for name in each}
-    classes = None if report.classes is None else report.by_class(MOST_CLASSES)
+    means = [name for name in report if not report[name].measure.median]
+    classes = report.by_class(MOST_CLASSES, measures=means) if means and report.classes is not None else None
     content = {
         "title": checks.text(title, "title"),
         "version": program(),
@@ -147,6 +149,7 @@ def html_report(
         "order": None if comparison is None else _order(comparison, digits),
         "cards": {name: _cards(each, comparison, name, digits) for name, each in systems.items()},
         "columns": columns_of_values([each[name] for each in systems.values() for name in each], digits)[0],
+        "mixed": any(_is_other(each[name]) for each in systems.values() for name in each),
         "measures": _measures(systems, intervals, digits),
         "intervals": _about_intervals(systems, intervals),
         "spreads": _distributions(systems),
@@ -162,6 +165,16 @@ def html_report(
     loader = jinja2.PackageLoader("deadheat.plots", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return str(environment.get_template("page.html").render(content))
+
+
+def _is_other(result: Result | Difference) -> bool:
+    """Return whether a measure is no fraction, so that it has no bar from 0 to 100 %."""
+    return kind_of(result).unit != "fraction"
+
+
+def _unit_value(result: Result, digits: int) -> str:
+    kind = kind_of(result)
+    return f"{value(result, digits, kind.scale)} {kind.unit_shown}"
 
 
 def _about(reports: Iterable[Report], about: Mapping[str, str]) -> dict[str, str]:
@@ -182,51 +195,58 @@ def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
     """Return the result in the first measure, in one sentence."""
     name = next(iter(report if comparison is None else comparison))
     if comparison is None:
-        result = report[name]
-        width = number(100 * (result.upper - result.lower), decimals(digits))
+        result, kind = report[name], kind_of(report[name])
+        width = number(kind.scale * (result.upper - result.lower), decimals(digits))
         if math.isnan(result.lower):
             return f"{name} is undefined: no query has a value."
         if not has_ties(result):
-            return f"{name} is {value(result, digits)} %, and no tie affects it."
-        return f"{name} is {value(result, digits)} %: ties leave {width} points open."
+            return f"{name} is {_unit_value(result, digits)}, and no tie affects it."
+        return f"{name} is {_unit_value(result, digits)}: ties leave {width} {kind.points} open."
     difference, (a, b) = comparison[name], comparison.names
     p, form = f"p = {difference.pvalue:.2g}", decimals(digits)
-    values = f" by {BY[difference.by]}" if has_ties(difference) else ""
+    kind = kind_of(difference)
+    values = f" by {BY[difference.end]}" if has_ties(difference) else ""
     if math.isnan(difference.tested):
         return f"{name}{values} is undefined."
     if difference.ahead is None:
-        points = number(100 * difference.tested, form)
-        return f"No significant difference in {name}{values} ({a} − {b}: {points} points, {p})."
+        points = number(kind.scale * difference.tested, form)
+        return f"No significant difference in {name}{values} ({a} − {b}: {points} {kind.points}, {p})."
     first, last = (a, b) if difference.ahead == "A" else (b, a)
     is_certain = difference.ahead == difference.ahead_worst_case
     certain = ", whatever the ties do" if is_certain else ", but not for every tie-breaking"
-    points = f"{number(100 * abs(difference.tested), form)} points{values}{certain if values else ''}"
+    points = f"{number(kind.scale * abs(difference.tested), form)} {kind.points}{values}{certain if values else ''}"
     return f"{first} is ahead of {last} in {name} by {points} ({p})."
 
 
 def _order(comparison: Comparison, digits: int) -> str:
     """Rank the two reports by the tested value of the first measure, in one sentence."""
     result, form = comparison[next(iter(comparison))], decimals(digits)
-    scores = getattr(result.a, result.by), getattr(result.b, result.by)
-    ranked = sorted(zip(scores, comparison.names, strict=True), key=lambda pair: -pair[0])
-    (most, first), (least, last) = ranked
-    if not most > least:
-        return f"By {BY[result.by]} of {result.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
-    shown = (f"{name} ({number(100 * score, form)} %)" for score, name in ((most, first), (least, last)))
-    return f"By {BY[result.by]} of {result.name}, {' ranks before '.join(shown)}."
+    kind, sign = kind_of(result), result.measure.sign
+    scores = getattr(result.a, result.end), getattr(result.b, result.end)
+    ranked = sorted(zip(scores, comparison.names, strict=True), key=lambda pair: -sign * pair[0])
+    (best, first), (worst, last) = ranked
+    if not sign * best > sign * worst:
+        return f"By {BY[result.end]} of {result.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
+    unit = kind.unit_shown
+    shown = (f"{name} ({number(kind.scale * score, form)} {unit})" for score, name in ((best, first), (worst, last)))
+    return f"By {BY[result.end]} of {result.name}, {' ranks before '.join(shown)}."
 
 
 def _cards(report: Report, comparison: Comparison | None, system: str, digits: int) -> list[dict[str, Any]]:
     """Return for each measure the number to report, in two lines, and the second system's change from the first."""
     cards = []
     for name in report:
-        shown, _, bounds = value(report[name], digits).partition(" [")
+        kind = kind_of(report[name])
+        shown, _, bounds = value(report[name], digits, kind.scale).partition(" [")
         card: dict[str, Any] = {"name": name, "value": shown, "bounds": bounds and f"[{bounds}", "change": None}
+        card["unit"] = kind.unit_shown
         if comparison is not None and system == comparison.names[1] and name in comparison:
             result = comparison[name]
             side = {"A": "worse", "B": "better", None: "same"}[result.ahead]
             change = abs(result.tested)
-            points = "no significant change" if side == "same" else f"{number(100 * change, decimals(digits))} {side}"
+            points = (
+                "no significant change" if side == "same" else f"{number(kind.scale * change, decimals(digits))} {side}"
+            )
             card["change"] = {"side": side, "text": points}
         cards.append(card)
     return cards
@@ -237,14 +257,16 @@ def _measures(
 ) -> list[dict[str, Any]]:
     """Return each measure of each system: its cells, its bar, and the interval of its mean where there is one."""
     shown = [(system, report, name) for system, report in systems.items() for name in report]
-    _, cells = columns_of_values([report[name] for _, report, name in shown], digits)
+    kinds = [kind_of(report[name]) for _, report, name in shown]
+    _, cells = columns_of_values([report[name] for _, report, name in shown], digits, [kind.scale for kind in kinds])
     names = list(dict.fromkeys(name for _, _, name in shown))
     rows = []
-    for (system, report, name), values in zip(shown, cells, strict=True):
+    for (system, report, name), kind, values in zip(shown, kinds, cells, strict=True):
         interval, form = _round_bounds(intervals[system, name]), decimals(digits)
-        text = "-" if interval is None else f"[{', '.join(number(100 * end, form) for end in interval)}]"
-        row = {"system": system, "name": name, "values": values, "interval": text}
-        rows.append(row | {"bar": bar(report[name], interval), "summary": value(report[name], digits)})
+        text = "-" if interval is None else f"[{', '.join(number(kind.scale * end, form) for end in interval)}]"
+        row = {"system": system, "name": name, "values": values, "interval": text, "unit": kind.unit_shown}
+        drawn = bar(report[name], interval) if kind.unit == "fraction" else None
+        rows.append(row | {"bar": drawn, "summary": value(report[name], digits, kind.scale)})
     return sorted(rows, key=lambda row: names.index(row["name"]))
 
 
@@ -257,7 +279,7 @@ def _round_bounds(intervals: Intervals) -> tuple[float, float] | None:
 def _interval(report: Report, measure: str) -> Intervals:
     """Return the 95 % intervals of a mean."""
     many = report.n_query > MANY  # then a mean is as good as normally distributed, and draws would take minutes
-    return report.interval(measure, method="t" if many else None)
+    return report.interval(measure, method="t" if many and not report[measure].measure.median else None)
 
 
 def _about_intervals(systems: Mapping[str, Report], intervals: Mapping[tuple[str, str], Intervals]) -> list[str]:
@@ -274,7 +296,9 @@ def _about_intervals(systems: Mapping[str, Report], intervals: Mapping[tuple[str
 def _distributions(systems: Mapping[str, Report]) -> list[dict[str, Any]]:
     """Return for each measure the histogram of the queries' values, and that of the second system downwards."""
     drawn = []
-    for name in next(iter(systems.values())):
+    for name, result in next(iter(systems.values())).items():
+        if _is_other(result) or result.measure.median:
+            continue
         counts = [histogram(report[name]) for report in systems.values()]
         most = max(int(each.max()) for each in counts)
         if not most:
@@ -298,9 +322,10 @@ def _grid(name: str, title: str, breakdown: Breakdown, digits: int) -> dict[str,
         columns.append({"name": heading, "numeric": numeric, "text": text, "keys": keys})
     for heading, values in breakdown.per_row.items():
         rows = triples(values)
-        keys, common = list(map(_key, rows)), distinct_digits(rows, digits)
-        text = [value(row, common).replace(", ", ",\N{NO-BREAK SPACE}") for row in rows]  # wraps before [
-        columns.append({"name": f"{heading} (%)", "numeric": True, "text": text, "keys": keys})
+        kind = KINDS[breakdown.units.get(heading, "fraction")]
+        keys, common = list(map(_key, rows)), distinct_digits(rows, digits, kind.scale)
+        text = [value(row, common, kind.scale).replace(", ", ",\N{NO-BREAK SPACE}") for row in rows]  # wraps before [
+        columns.append({"name": f"{heading} ({kind.unit_shown})", "numeric": True, "text": text, "keys": keys})
     return {"name": name, "title": title, "columns": columns, "n": len(columns[0]["text"]), "notes": breakdown.notes()}
 
 
@@ -318,7 +343,7 @@ def _reject(report: Report, confidence: ArrayLike, digits: int) -> dict[str, Any
 
 
 def _compared(comparison: Comparison, digits: int) -> dict[str, Any]:
-    drawn = differences([comparison[name] for name in comparison])
+    drawn = differences([comparison[name] for name in comparison if not _is_other(comparison[name])])
     return {"names": comparison.names, **drawn, **_tabular(comparison, digits=digits)}
 
 

@@ -14,6 +14,7 @@ from deadheat.analyses.hash_lookup import HashLookup
 from deadheat.analyses.pooled import Classification
 from deadheat.analyses.precision_recall import PrecisionRecall
 from deadheat.analyses.sliced_comparison import SlicedComparison
+from deadheat.errors import InvalidValueError
 from deadheat.plots import arguments, layout, style
 from deadheat.plots.pages import middle, per_query_name
 from deadheat.reports.averaging import measure_names
@@ -36,8 +37,15 @@ _QUOTED = (10, 5, 1, 20, 50, 100)  # cutoffs for a title, the best known first
 _RESOLVED = 100  # negatives from which on a logarithmic axis shows more than a linear one
 
 
-def _per_cent(values: Iterable[Result | Triple[float]]) -> Float64:
-    return np.array([[100 * getattr(value, end) for end in Triple._fields] for value in values]).T
+def _shown(values: Iterable[Result]) -> Float64:
+    """Return lower, expected and upper of results of one unit, in per cent if they are fractions, (3, n_result)."""
+    listed = list(values)
+    units = {arguments.kind_of(each).unit for each in listed}
+    if len(units) > 1:
+        raise InvalidValueError("measures", f"must have one unit to be drawn on one axis, but have {sorted(units)}")
+    return np.array(
+        [[arguments.kind_of(each).scale * getattr(each, end) for end in Triple._fields] for each in listed]
+    ).T
 
 
 def first_measure(reports: Report | Mapping[str, Report]) -> str:
@@ -46,14 +54,17 @@ def first_measure(reports: Report | Mapping[str, Report]) -> str:
 
 
 def leader(what: str, values: Mapping[str, Any]) -> str:
-    """Return a title: the number to report of one result, or the first of several by the lower bound."""
-    known = {name: each.lower for name, each in values.items() if not np.isnan(each.lower)}
+    """Return a title: the number to report of one result, or the first of several by the guaranteed bound."""
+    alone = next(iter(values.values()))
+    kind, less = arguments.kind_of(alone), getattr(getattr(alone, "measure", None), "sign", 1) < 0
+    bound = "upper" if less else "lower"
+    known = {name: getattr(each, bound) for name, each in values.items() if not np.isnan(each.lower)}
     if len(values) == 1 or not known:
-        return f"{what}: {value(next(iter(values.values())))} %"
-    most = max(known.values())
-    first = [layout.short(name) for name, lower in known.items() if lower == most]
+        return f"{what}: {value(alone, scale=kind.scale)} {kind.unit_shown}"
+    best = min(known.values()) if less else max(known.values())
+    first = [layout.short(name) for name, end in known.items() if end == best]
     verb = "is" if len(first) == 1 else "are"
-    return f"{what}: {' and '.join(first)} {verb} first by the lower bound, {100 * most:.2f} %"
+    return f"{what}: {' and '.join(first)} {verb} first by the {bound} bound, {kind.scale * best:.2f} {kind.unit_shown}"
 
 
 def bounds(
@@ -92,22 +103,23 @@ def bounds(
     results = _rows(reports, measures)
     sorts = {} if sorts is None else checks.mapping(sorts, "sorts", "values of plain sorts, by the name of the row")
     ax = style.quiet(style.axes(ax, (6.4, 1.3 + 0.36 * len(results))), grid="x")
-    ends = _per_cent(results.values())
+    ends = _shown(results.values())
     style.ends(ax, ends, 6)
     plain = [defined(sorts.get(name, ()), "sorts") for name in results]
-    ticks = [(100 * value, row + 0.32) for row, values in enumerate(plain) for value in values]
+    kind = arguments.kind_of(next(iter(results.values())))
+    ticks = [(kind.scale * value, row + 0.32) for row, values in enumerate(plain) for value in values]
     if ticks:
         ax.plot(*np.array(ticks).T, "|", color=style.INK, markersize=6, markeredgewidth=0.9, label="plain sorts")
     widths = ends[2] - ends[0]
     names = list(dict.fromkeys(result.name for result in results.values()))
-    ax.set_xlabel(f"{names[0]} (%)" if len(names) == 1 else "value (%)")
+    ax.set_xlabel(f"{names[0] if len(names) == 1 else 'value'} ({kind.unit_shown})")
     open_row = list(results)[int(np.nanargmax(widths))] if np.isfinite(widths).any() else ""
     title = "No tie affects a value"
     if len(names) == 1:
         title = leader(names[0], results)
     elif (widths > 0).any():
-        title = f"Ties leave up to {np.nanmax(widths):.2f} points open ({layout.short(open_row)})"
-    column = "upper − lower (points)", list(map(_width, widths))
+        title = f"Ties leave up to {np.nanmax(widths):.2f} {kind.points} open ({layout.short(open_row)})"
+    column = f"upper − lower ({kind.points})", list(map(_width, widths))
     return layout.finish(ax, title=title, rows=list(results), column=column)
 
 
@@ -153,9 +165,9 @@ def mean_intervals(
     intervals = [report.interval(measure, **settings) for report in reports.values()]
     level = f"{100 * intervals[0].confidence_level:g} % interval"
     _draw_rows(ax, results.values(), [each.outer for each in intervals], level, _WITH_TIES)
-    what = next(iter(results.values())).name
-    ax.set_xlabel(f"{what} (%)")
-    return layout.finish(ax, title=leader(what, results), rows=list(reports))
+    first = next(iter(results.values()))
+    ax.set_xlabel(f"{first.name} ({arguments.kind_of(first).unit_shown})")
+    return layout.finish(ax, title=leader(first.name, results), rows=list(reports))
 
 
 def slices(sliced: Slices | SlicedComparison, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -186,22 +198,24 @@ def slices(sliced: Slices | SlicedComparison, measure: str | None = None, *, ax:
     known = [*sliced.whole]
     measure = known[0] if measure is None else checks.choice(measure, known, "measure")
     whole, (rows, ends, level) = sliced.whole[measure], sliced.drawn(measure)
-    ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.4 * len(rows))), grid="x")
+    ax, kind = style.quiet(style.axes(ax, (5.0, 1.3 + 0.4 * len(rows))), grid="x"), arguments.kind_of(whole)
     around = "" if isinstance(whole, Difference) else _WITH_TIES
     _draw_rows(ax, rows, ends, f"{100 * level:g} % interval", around)
     if isinstance(whole, Difference):
         ax.axvline(0, color=style.GREY, linewidth=0.9)
-        ax.set_xlabel(f"{measure}, {' − '.join(map(arguments.drawable, whole.names))} (points)")
+        ax.set_xlabel(f"{measure}, {' − '.join(map(arguments.drawable, whole.names))} ({kind.points})")
     else:
-        ax.set_xlabel(f"{measure} (%)")
+        ax.set_xlabel(f"{measure} ({kind.unit_shown})")
     names = [*map(str, sliced.names), "mean of slices", "all"]
     return layout.finish(ax, title=f"{measure} by slice", rows=names)
 
 
 def _draw_rows(ax: Axes, results: Iterable[Any], intervals: Sequence[Interval], what: str, around: str) -> None:
     """Draw a row for each result: a box of its bounds, a mark at its expectation, and whiskers of its interval."""
-    lower, expected, upper = _per_cent(results)
-    low, high = 100 * np.array(intervals).T
+    listed = list(results)
+    scale = arguments.kind_of(listed[0]).scale  # a mean of slices has no measure of its own
+    lower, expected, upper = scale * np.array([[getattr(each, end) for end in Triple._fields] for each in listed]).T
+    low, high = scale * np.array(intervals).T
     places, tied = np.arange(len(lower)), lower < upper
     ax.hlines(places, low, high, color=style.INK, linewidth=1, label=f"{what}{around}" if tied.any() else what)
     ax.plot([*low, *high], [*places, *places], "|", color=style.INK, markersize=7)
@@ -237,10 +251,12 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     """
     arguments.one(difference, Difference, "difference")
     ax = style.quiet(style.axes(ax))
-    values = 100 * np.stack(difference.per_query)
-    values, shown = values[:, ~np.isnan(values[0])], 100 * middle(difference.per_query)
+    unit = arguments.kind_of(difference)
+    values = unit.scale * np.stack(difference.per_query)
+    values, shown = values[:, ~np.isnan(values[0])], unit.scale * middle(difference.per_query)
     (low, _, high), ties = values, values[0] < values[2]
-    kinds = np.select([low > 0, high < 0, ties], [0, 3, 1], 2)
+    winning = [low > 0, high < 0][:: difference.measure.sign]
+    kinds = np.select([*winning, ties], [0, 3, 1], 2)
     order = np.lexsort((-low, -shown, kinds))
     at, low, high, shown, kinds = 1 + np.arange(len(order)), low[order], high[order], shown[order], kinds[order]
     a, b = map(arguments.drawable, difference.names)
@@ -253,7 +269,7 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
             ax.bar(at[own], shown[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
     _open(ax, at, low, high, style.INK)
     ax.axhline(0, color=style.INK, linewidth=0.8)
-    what = f"{per_query_name(difference.name)} of {layout.short(a)} − {layout.short(b)} (points)"
+    what = f"{per_query_name(difference.name)} of {layout.short(a)} − {layout.short(b)} ({unit.points})"
     style.whole_numbers(ax.xaxis)
     ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(at) + 1))
     wins = f"{layout.short(a)} wins {wins_a} and {layout.short(b)} {wins_b}"
@@ -362,7 +378,7 @@ def _at_cutoffs(
     ax = style.quiet(style.axes(ax))
     for number, (name, report) in enumerate(named.items()):
         report._compute([f"{measure}@{each}" for each in cutoffs], threads=1)  # all in one look at each group
-        ends = Triple(*_per_cent(report[f"{measure}@{each}"] for each in cutoffs))
+        ends = Triple(*_shown(report[f"{measure}@{each}"] for each in cutoffs))
         _line(ax, number, name, cutoffs, ends._replace(expected=headline(ends)), marked=len(cutoffs) <= _MANY_LEVELS)
     ax.set(xlabel="k", ylabel=f"{measure}@k (%)")
     ax.set_ylim(None if measure == "Hit" else 0, min(102.0, ax.get_ylim()[1]))
@@ -622,19 +638,23 @@ def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Ax
     (values,) = every.per_row.values()
     n_class = int(np.count_nonzero(~np.isnan(values.lower)))  # those without a value come last
     names, counts = (column[: min(checks.positive_integer(n, "n"), n_class)] for column in every.rows.values())
-    lower, length, upper = (100 * end[: len(names)] for end in (values.lower, headline(values), values.upper))
+    whole = report[measure]
+    kind = arguments.kind_of(whole)
+    lower, length, upper = (kind.scale * end[: len(names)] for end in (values.lower, headline(values), values.upper))
     rows = np.arange(len(names))
     ax = style.quiet(style.axes(ax, (6.4, 1.5 + 0.24 * len(names))), grid="x")
     ax.barh(rows, length, height=0.66, color=style.SKY, edgecolor=style.INK, linewidth=0.6, label="mean of the class")
     style.tie_lines(ax.hlines, rows, lower, upper, color=style.INK, linewidth=2.2)
-    whole = report[measure]
-    ax.axvline(100 * headline(whole), color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
+    ax.axvline(
+        kind.scale * headline(whole), color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report"
+    )
     some = "classes" if len(names) == n_class else f"the worst {len(names)} of {n_class} classes"
-    ax.set(xlabel=f"{whole.name} (%)", ylabel=some, xlim=(0, 100))
+    ax.set(xlabel=f"{whole.name} ({kind.unit_shown})", ylabel=some, xlim=(0, 100 if kind.unit == "fraction" else None))
     worst = ""
     if len(names):
-        worst = f"The worst class is {layout.short(names[0])}: {value(Triple(*(end[0] for end in values)))} %"
-    title = f"{worst}, all queries {value(whole)} %" if worst else None
+        of_class = value(Triple(*(end[0] for end in values)), scale=kind.scale)
+        worst = f"The worst class is {layout.short(names[0])}: {of_class} {kind.unit_shown}"
+    title = f"{worst}, all queries {value(whole, scale=kind.scale)} {kind.unit_shown}" if worst else None
     return layout.finish(
         ax, title=title, rows=list(map(arguments.drawable, names)), column=("queries", list(map(str, counts)))
     )
@@ -664,9 +684,10 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
     """
     arguments.one(report, Report, "report")
     result = report[first_measure(report) if measure is None else measure]
-    values = 100 * np.stack(result.per_query)
-    values, shown = values[:, ~np.isnan(values[0])], 100 * middle(result.per_query)
-    order = np.lexsort((values[2], values[0], shown))
+    kind, sign = arguments.kind_of(result), result.measure.sign
+    values = kind.scale * np.stack(result.per_query)
+    values, shown = values[:, ~np.isnan(values[0])], kind.scale * middle(result.per_query)
+    order = np.lexsort((sign * values[2], sign * values[0], sign * shown))
     at, (lower, _, upper), shown = np.arange(1, len(order) + 1), values[:, order], shown[order]
     tied, few = lower < upper, len(order) <= _SINGLE
     ax = style.quiet(style.axes(ax))
@@ -676,14 +697,14 @@ def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None =
         ax.plot(at[tied], shown[tied], "o", color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
     if not tied.all():
         ax.plot(at[~tied], shown[~tied], "D", color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
-    low, high = 100 * result.lower, 100 * result.upper
+    low, high = kind.scale * result.lower, kind.scale * result.upper
     if low < high:
         ax.axhspan(low, high, color=style.GREY, alpha=0.25, linewidth=0, zorder=0)
-    mean = (low + high) / 2 if np.isnan(result.expected) else 100 * result.expected
+    mean = (low + high) / 2 if np.isnan(result.expected) else kind.scale * result.expected
     label = "mean, lower to upper" if low < high else "mean"
     ax.axhline(mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label=label)
     name = per_query_name(result.name)
     style.whole_numbers(ax.xaxis)
-    ax.set(xlabel="queries, from worst to best", ylabel=f"{name} (%)", xlim=(0, len(order) + 1))
+    ax.set(xlabel="queries, from worst to best", ylabel=f"{name} ({kind.unit_shown})", xlim=(0, len(order) + 1))
     title = f"Ties affect {name} in {tied.sum()} of {count(len(order), 'query', 'queries')}"
     return layout.finish(ax, title=title)

@@ -77,6 +77,11 @@ class ValueKind(NamedTuple):
     scale: float = 1.0
     form: Callable[[Any], str] | None = None
 
+    @property
+    def points(self) -> str:
+        """The name of a difference: those of per cent are points."""
+        return "points" if self.unit_shown == "%" else self.unit_shown
+
 
 KINDS = {
     "text": ValueKind("", form=str),
@@ -86,13 +91,29 @@ KINDS = {
     "bytes": ValueKind("bytes", form=str),
     "bits": ValueKind("bits", form=str),
     "fraction": ValueKind("fraction", "%", 100.0),
+    "ranks": ValueKind("ranks", "ranks"),  # a mean of ranks; less is better
+    "gain": ValueKind("gain", "gain"),
+    "times": ValueKind("times", "times"),
     "probability": ValueKind("probability", form=p_value),
     "number": ValueKind("number"),
     "distance": ValueKind("distance", form="{:.6g}".format),
     "seconds": ValueKind("seconds", "s"),
 }
 KindName = Literal[
-    "text", "measure", "count", "rank", "bytes", "bits", "fraction", "probability", "number", "distance", "seconds"
+    "text",
+    "measure",
+    "count",
+    "rank",
+    "bytes",
+    "bits",
+    "fraction",
+    "ranks",
+    "gain",
+    "times",
+    "probability",
+    "number",
+    "distance",
+    "seconds",
 ]
 Shape = Literal["single", "bounds", "value", "interval"]
 
@@ -121,6 +142,8 @@ class Column(NamedTuple):
     only : {"", "table", "data"}
     marks : sequence of str
         Text behind each cell, such as raised letters.
+    kinds : sequence of str
+        The kind of each row, where they differ.
     """
 
     name: str
@@ -132,6 +155,7 @@ class Column(NamedTuple):
     form: str = ""
     only: Literal["", "table", "data"] = ""
     marks: Sequence[str] = ()
+    kinds: Sequence[KindName] = ()
 
     def data(self) -> dict[str, list[Any]]:
         """Return the values as columns of plain values.
@@ -162,47 +186,58 @@ class Column(NamedTuple):
 
     def units(self) -> dict[str, str]:
         """Return the unit of each column of data that has one."""
-        unit = self.unit or KINDS[self.kind].unit
+        unit = "" if self.kinds else self.unit or KINDS[self.kind].unit
         return dict.fromkeys(self.data(), unit) if unit else {}
+
+    def taken(self, rows: Sequence[int]) -> Column:
+        """Return the column of some rows."""
+        return self._replace(values=[self.values[row] for row in rows],
+                             kinds=[self.kinds[row] for row in rows] if self.kinds else ())  # fmt: skip
 
     def least_digits(self, digits: int) -> int:
         """Return the decimals with which the bounds of each row differ where they are printed, at least `digits`."""
-        several = self.shape in ("bounds", "value")
-        return distinct_digits(self.values, digits, KINDS[self.kind].scale) if several else digits
+        if self.shape not in ("bounds", "value"):
+            return digits
+        return max((distinct_digits([row], digits, kind.scale) for row, kind in self.rows()), default=digits)
+
+    def rows(self) -> list[tuple[Any, ValueKind]]:
+        """Return the value of each row with its kind."""
+        kinds = [KINDS[kind] for kind in self.kinds] or [KINDS[self.kind]] * len(self.values)
+        return list(zip(self.values, kinds, strict=True))
 
     def cells(self, digits: int, bounds_digits: int, with_unit: bool) -> dict[str, list[str]]:
         """Return the cells of the table by heading."""
-        kind, title = KINDS[self.kind], self.title or self.name.replace("_", " ")
+        title, rows = self.title or self.name.replace("_", " "), self.rows()
         if self.shape == "bounds" and any(map(has_ties, self.values)):
             before = f"{title}, " if title else ""
             columns = {
-                f"{before}{end}": [self._cell(getattr(row, end), bounds_digits) for row in self.values]
+                f"{before}{end}": [self._cell(getattr(row, end), bounds_digits, kind) for row, kind in rows]
                 for end in Triple._fields
             }
         elif self.shape == "bounds":
-            columns = {title or "value": [self._cell(row.lower, bounds_digits) for row in self.values]}
+            columns = {title or "value": [self._cell(row.lower, bounds_digits, kind) for row, kind in rows]}
         elif self.shape == "value":
-            columns = {title: [value(row, bounds_digits, kind.scale) for row in self.values]}
+            columns = {title: [value(row, bounds_digits, kind.scale) for row, kind in rows]}
         elif self.shape == "interval":
-            columns = {title: [self._interval(row, bounds_digits) for row in self.values]}
+            columns = {title: [self._interval(row, bounds_digits, kind) for row, kind in rows]}
         else:
-            columns = {title: [self._cell(row, digits) for row in self.values]}
+            columns = {title: [self._cell(row, digits, kind) for row, kind in rows]}
         if self.marks:
             marks = [mark.ljust(max(map(len, self.marks))) for mark in self.marks]
             columns = {heading: list(map(str.__add__, cells, marks)) for heading, cells in columns.items()}
-        unit = f" ({kind.unit_shown})" if with_unit and kind.unit_shown else ""
+        shown = "" if self.kinds else KINDS[self.kind].unit_shown
+        unit = f" ({shown})" if with_unit and shown else ""
         return {heading if "%" in heading else f"{heading}{unit}": cells for heading, cells in columns.items()}
 
-    def _cell(self, number: Any, digits: int) -> str:
-        kind = KINDS[self.kind]
+    def _cell(self, number: Any, digits: int, kind: ValueKind) -> str:
         if number is None or (isinstance(number, float) and math.isnan(number)):
             return "-"
         if self.form:
             return format(kind.scale * number, self.form)
         return kind.form(number) if kind.form else format(kind.scale * number, f"z.{digits}f")
 
-    def _interval(self, ends: Any, digits: int) -> str:
-        low, high = (self._cell(end, digits) for end in ends)
+    def _interval(self, ends: Any, digits: int, kind: ValueKind) -> str:
+        low, high = (self._cell(end, digits, kind) for end in ends)
         return "-" if low == "-" else f"[{low}, {high}]"
 
 
@@ -228,6 +263,8 @@ class Panel:
         Sentences on columns that an option adds, such as the method of intervals; they go below those of the result.
     part : tuple of str
         The name and the value of a column that tells this panel from the others of a frame: ("distance", "cosine").
+    kinds : sequence of str
+        The unit of the measure in each row, which columns of fractions take. Where units differ, data have them.
     """
 
     columns: Sequence[Column]
@@ -238,6 +275,18 @@ class Panel:
     drawn: bool = False
     notes: Sequence[str] = ()
     part: tuple[str, str] | None = None
+    kinds: Sequence[KindName] = ()
+
+    def __post_init__(self) -> None:
+        several = len(set(self.kinds)) > 1
+        if set(self.kinds) <= {"fraction"}:
+            return
+        columns = [
+            column if column.kind != "fraction" else column._replace(kinds=self.kinds) if several
+            else column._replace(kind=self.kinds[0]) for column in self.columns
+        ]  # fmt: skip
+        own = [Column("unit", [KINDS[kind].unit for kind in self.kinds], only="data")] if several else []
+        object.__setattr__(self, "columns", [columns[0], *own, *columns[1:]])
 
     def names_of_measures(self) -> list[str]:
         """Return the texts that may hold names of measures: titles, and the cells of the kind "measure"."""
@@ -258,17 +307,22 @@ class Panel:
         """Return the table for people."""
         shown = [column for column in self.columns if column.only != "data"]
         if self.rows is not None:
-            shown = [column._replace(values=[column.values[row] for row in self.rows]) for column in shown]
+            shown = [column.taken(self.rows) for column in shown]
         least, by_column = [column.least_digits(digits) for column in shown], self.unit != "first"
         cells: dict[str, list[str]] = {}
         for column, of_column in zip(shown, least, strict=True):
             cells |= column.cells(digits, of_column if by_column else max(least), self.unit == "each")
         header = list(cells)
-        units = (KINDS[column.kind].unit_shown for column in shown[1:])
+        mixed: Sequence[KindName] = next((column.kinds for column in shown if column.kinds), ())
+        if mixed:
+            names = zip(cells[header[0]], mixed, strict=True)
+            cells[header[0]] = [f"{name} ({KINDS[kind].unit_shown})" for name, kind in names]
+        units = ("" if mixed else KINDS[column.kind].unit_shown for column in shown[1:])
         unit = next(filter(None, units), "")
         if unit and not by_column and unit not in header[0]:
             header[0] += f" ({unit})"
-        drawn = next((column.values for column in shown if column.shape in ("bounds", "value")), ())
+        first = next((column for column in shown if column.shape in ("bounds", "value")), shown[0])
+        drawn = [row if kind.unit_shown == "%" else _NOT_DRAWN for row, kind in first.rows()]
         return Table(header, list(zip(*cells.values(), strict=True)), drawn if self.drawn else (), self.notes)
 
     def data(self) -> dict[str, list[Any]]:
@@ -294,6 +348,7 @@ class Panel:
         return [column for column in self.columns if column.only != "table"]
 
 
+_NOT_DRAWN = Triple(math.nan, math.nan, math.nan)
 _SHORT = Repr()
 _SHORT.maxother = _SHORT.maxstring = _SHORT.maxlong = 100
 _SHORT.maxdict = 10

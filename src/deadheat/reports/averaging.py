@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat.errors import InputError, InvalidTypeError, InvalidValueError
+from deadheat.inputs import conversion
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import QueryLabels, labels_of_queries
 from deadheat.measures.names import parse_all
@@ -74,6 +76,22 @@ def measure_names(measures: str | Iterable[str] | None, rel: float | None = None
     return tuple(measure.name for measure in parse_all(measures, rel=rel))
 
 
+def fractions(measures: str | Iterable[str] | None, rel: float | None = None) -> tuple[str, ...]:
+    """Return the canonical names of means that are fractions in [0, 1]; others are refused.
+
+    Examples
+    --------
+    >>> fractions("AP MnR")
+    Traceback (most recent call last):
+    deadheat.errors.InvalidValueError: measures must be means in [0, 1] here, but MnR is not
+    """
+    parsed = parse_all(measures, rel=rel)
+    other = next((each.name for each in parsed if each.median or each.row.within != (0, 1)), None)
+    if other is not None:
+        raise InvalidValueError("measures", f"must be means in [0, 1] here, but {other} is not")
+    return tuple(measure.name for measure in parsed)
+
+
 def require_no_measures(value: Any, name: str, rule: str) -> None:
     """Refuse names of measures in the place of another argument."""
     first = value[0] if isinstance(value, list) and value else value
@@ -87,13 +105,19 @@ def require_no_measures(value: Any, name: str, rule: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Averaging:
-    """The mean over queries, or over classes of the mean over the queries of a class."""
+    """The mean over queries, perhaps weighted, or over classes of the mean over the queries of a class."""
 
     average: str  # "query" or "class"
     n_query: int
     labels: Any = field(default=None, repr=False)  # (n_query,), where they are known
     separate_gallery: bool = False  # whether the queries are known to be ranked against others than themselves
     query_ids: tuple[str, ...] | None = field(default=None, repr=False)
+    weights: Float64 | None = field(default=None, repr=False)  # (n_query,) of the queries; by default each counts once
+
+    @property
+    def is_plain(self) -> bool:
+        """True for the mean over queries, each of which counts once."""
+        return self.average == "query" and self.weights is None
 
     @cached_property
     def classes(self) -> Int64 | None:
@@ -102,6 +126,10 @@ class Averaging:
 
     def mean(self, values: Float64) -> float:
         """Return the mean of the values that are not NaN, (n_query,); a class without any does not count."""
+        if self.weights is not None:
+            known = ~np.isnan(values)
+            total = math.fsum(self.weights[known])
+            return math.fsum(self.weights[known] * values[known]) / total if total else math.nan
         return exact_mean(np.array([exact_mean(part) for part in self.parts(values)]))
 
     def means(self, values: Triple[Float64]) -> Triple[float]:
@@ -110,6 +138,10 @@ class Averaging:
 
     def std(self, variances: Float64) -> float:
         """Return the standard deviation of the mean of independent values, from their variances, (n_query,)."""
+        if self.weights is not None:
+            known = ~np.isnan(variances)
+            total = math.fsum(self.weights[known])
+            return math.sqrt(math.fsum(self.weights[known] ** 2 * variances[known])) / total if total else math.nan
         sums = [exact_total(part) for part in self.parts(variances)]
         shares = [total / count**2 for total, count in sums if count]
         return math.sqrt(math.fsum(shares)) / len(shares) if shares else math.nan
@@ -156,6 +188,36 @@ class Averaging:
         queries = queries[np.argsort(self.classes[queries], kind="stable")]
         cuts = np.flatnonzero(np.diff(self.classes[queries])) + 1
         return np.split(values[queries], cuts) if len(queries) else []
+
+
+def query_weights(weights: ArrayLike | Mapping[Any, float], n_query: int, ids: Sequence[str] | None) -> Float64:
+    """Return the weight of each query, checked: in their order, or by their `ids` in a dictionary.
+
+    Examples
+    --------
+    >>> query_weights({"q2": 3, "q1": 1}, 2, ["q1", "q2"])
+    array([1., 3.])
+    """
+    if isinstance(weights, Mapping):
+        if ids is None:
+            raise InvalidValueError("weights", "must be an array, one for each query, for the queries have no ids")
+        by_id = {str(query): weight for query, weight in weights.items()}
+        missing = next((query for query in ids if query not in by_id), None)
+        if missing is not None:
+            raise InvalidValueError("weights", f"must have every query, but has not {checks.shown(missing)}")
+        weights = [by_id[query] for query in ids]
+    array = conversion.plain(weights, "weights", unmasked="0 leaves a query out")
+    if array.shape != (n_query,):
+        rule = f"must have one entry for each query, but have shape {array.shape} for {n_query} queries"
+        raise InvalidValueError("weights", rule)
+    if array.dtype.kind not in "biuf":
+        raise InvalidTypeError("weights", f"must be numbers, but have dtype {array.dtype}")
+    array = array.astype(np.float64)
+    wrong = array[~(np.isfinite(array) & (array >= 0))]
+    if len(wrong) or not array.any():
+        got = f"one is {wrong[0]:g}" if len(wrong) else "all are 0"
+        raise InvalidValueError("weights", f"must be finite, not negative, and not all 0, but {got}")
+    return array
 
 
 def class_numbers(labels: QueryLabels, n_query: int, ids: Sequence[str] | None = None) -> Int64:

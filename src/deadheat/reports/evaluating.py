@@ -5,9 +5,11 @@ Task ──counting──> TieProfile ──measures──> Report
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Unpack, overload
+
+from numpy.typing import ArrayLike
 
 from deadheat.engine.evaluable import Evaluable
 from deadheat.engine.profiles.profile import TieProfile
@@ -22,27 +24,30 @@ from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 
 Measures = str | Iterable[str] | None
+Weights = ArrayLike | Mapping[Any, float] | None
 
 RUN_MEASURES = ("mAP", "nDCG@10", "MRR", "P@10", "R-Precision", "Recall@100", "Judged@10")
-_OWN = ("measures", "singletons", "average")  # arguments of `evaluate` that are no part of a task
+_OWN = ("measures", "singletons", "average", "weights")  # arguments of `evaluate` that are no part of a task
 
 
 @overload
 def evaluate(
-    task: Evaluable | TieProfile, measures: Measures = None, /, *, singletons: Singletons = ..., average: Average = ...
-) -> Report: ...
+    task: Evaluable | TieProfile, measures: Measures = None, /, *, singletons: Singletons = ..., average: Average = ...,
+    weights: Weights = ...,
+) -> Report: ...  # fmt: skip
 
 
 @overload
 def evaluate(
-    task: Evaluable | TieProfile, /, *, measures: Measures, singletons: Singletons = ..., average: Average = ...
-) -> Report: ...
+    task: Evaluable | TieProfile, /, *, measures: Measures, singletons: Singletons = ..., average: Average = ...,
+    weights: Weights = ...,
+) -> Report: ...  # fmt: skip
 
 
 @overload
 def evaluate(
     profile: TieProfile, measures: Measures = None, /, *, labels: QueryLabels, singletons: Singletons = "skip",
-    average: Average = "query", threads: int | None = None,
+    average: Average = "query", weights: Weights = None, threads: int | None = None,
 ) -> Report: ...  # fmt: skip
 
 
@@ -50,7 +55,7 @@ def evaluate(
 def evaluate(
     embeddings: EmbeddingsLike, labels: LabelsLike | None = None, gallery: EmbeddingsLike | None = None,
     gallery_labels: LabelsLike | None = None, *, measures: Measures = None, singletons: Singletons = "skip",
-    average: Average = "query", **settings: Unpack[TaskSettings],
+    average: Average = "query", weights: Weights = None, **settings: Unpack[TaskSettings],
 ) -> Report: ...  # fmt: skip
 
 
@@ -63,6 +68,7 @@ def evaluate(
     measures: Measures = None,
     singletons: Singletons = "skip",
     average: Average = "query",
+    weights: Weights = None,
     **settings: Any,
 ) -> Report:
     """Rank the gallery for each query, and average each measure over the queries.
@@ -91,6 +97,9 @@ def evaluate(
     average : {"query", "class"}
         The mean over queries, or the mean over classes of the mean over the queries of a class. A class without a
         query that counts does not count.
+    weights : (n_query,) or dict, optional
+        The weights of the queries in a mean over queries, such as their traffic, or ``{query_id: weight}``; see
+        `Report.weighted`. By default each query counts once.
     **settings : arguments
         With embeddings, those of `deadheat.Task`, such as ``distance="euclidean"``; see there.
 
@@ -130,13 +139,13 @@ def evaluate(
         names = usual if measures is None and task.is_run else measures
         summary = SummaryOptions.checked(names, singletons, average, rel=task.rel)
         _refuse_settings(task, settings)
-        return report_of(task, summary)
+        return report_of(task, summary, weights)
     require_no_measures(more[1] if len(more) > 1 else settings.get("gallery"), "gallery", "embeddings")
     summary = SummaryOptions.checked(measures, singletons, average)
     require_known(settings, "evaluate", (*DATA, *_OWN))
     if task is None and "embeddings" not in settings:
         raise InvalidTypeError("task", "must be given: a Task, a TieProfile, or embeddings with labels")
-    return report_of(Task(*(() if task is None else (task, *more)), **settings), summary)
+    return report_of(Task(*(() if task is None else (task, *more)), **settings), summary, weights)
 
 
 def _refuse_settings(task: Evaluable, settings: dict[str, Any]) -> None:
@@ -152,7 +161,7 @@ def _refuse_settings(task: Evaluable, settings: dict[str, Any]) -> None:
 
 
 @plain_floats
-def report_of(task: Evaluable, summary: SummaryOptions) -> Report:
+def report_of(task: Evaluable, summary: SummaryOptions, weights: Weights = None) -> Report:
     """Return the report on a task."""
     if summary.average == "class" and task.labels is None:
         raise InvalidValueError('average="class"', "needs labels, one for each query")
@@ -161,7 +170,8 @@ def report_of(task: Evaluable, summary: SummaryOptions) -> Report:
             f"no query has a relevant document, so that no measure is defined, but got {task.profile.n_query} queries, "
             "each judged without a grade above 0"
         )
-    return report_on(task.profile, summary, threads=task.threads, **task.origin._asdict())
+    report = report_on(task.profile, summary, threads=task.threads, **task.origin._asdict())
+    return report if weights is None else report.weighted(weights)
 
 
 def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deadheat.engine.profiles.parts import judged_at_level, relevant_first
 from deadheat.engine.profiles.profile import TieCounts, TieProfile
@@ -19,7 +19,7 @@ from deadheat.inputs.samples import QueryLabels
 from deadheat.measures.completions import Unjudged
 from deadheat.measures.names import parse
 from deadheat.reports.answer import Answer, Column, Panel
-from deadheat.reports.averaging import Average, Averaging, measure_names, require_no_measures
+from deadheat.reports.averaging import Average, Averaging, measure_names, query_weights, require_no_measures
 from deadheat.reports.breakdown import Breakdown, by_class, by_query
 from deadheat.reports.result import Result, results_of
 from deadheat.reports.tables import DIGITS, count, has_ties
@@ -103,6 +103,8 @@ class Report(Answer, ByName[Result]):
     rel : int or float or None
         The least gain that is relevant, for a measure whose name gives none: where it is 2, ``report["AP"]`` is the
         ``mAP(rel=2)`` of the table.
+    weights : (n_query,) or None
+        The weights of the queries in means over queries, where they were given; `weighted` sets them.
 
     Examples
     --------
@@ -136,6 +138,7 @@ class Report(Answer, ByName[Result]):
     coverage: Callable[[], TieProfile] | None = field(default=None, repr=False, compare=False)
     pool: Callable[[str], set[str]] | None = field(default=None, repr=False, compare=False)
     rel: float | None = None
+    weights: Any = field(default=None, repr=False)
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
     _intervals: dict[Any, Intervals] = field(default_factory=dict, init=False, repr=False)
 
@@ -146,7 +149,7 @@ class Report(Answer, ByName[Result]):
             {each.name: getattr(one, each.name) for each in fields(Report) if each.init and each.compare}
             for one in (self, other)
         )
-        return np.array_equal(own.pop("labels"), its.pop("labels")) and own == its
+        return all(np.array_equal(own.pop(name), its.pop(name)) for name in ("labels", "weights")) and own == its
 
     def __hash__(self) -> int:
         return hash((self.measures, self.singletons, self.average, self.distance))
@@ -203,7 +206,8 @@ class Report(Answer, ByName[Result]):
     @cached_property
     def _averaging(self) -> Averaging:
         """The averaging of the report, over queries or over classes."""
-        return Averaging(self.average, self.n_query, self.labels, self.separate_gallery, self.profile.query_ids)
+        ids = self.profile.query_ids
+        return Averaging(self.average, self.n_query, self.labels, self.separate_gallery, ids, self.weights)
 
     @cached_property
     def n_unreachable(self) -> Int64:
@@ -238,6 +242,49 @@ class Report(Answer, ByName[Result]):
     def ties(self) -> TieCounts:
         """The mixed tie groups: their number, the number of queries with any, and the size of the largest."""
         return self.profile.ties
+
+    def weighted(self, weights: ArrayLike | Mapping[Any, float]) -> Report:
+        """Return the report with weighted means over queries, such as by traffic or by the size of a group.
+
+        Parameters
+        ----------
+        weights : (n_query,) or dict
+            Finite, not negative, and not all 0: one for each query, or ``{query_id: weight}``. A query of weight 0 is
+            left out. Only ratios count: weights 1, 3 and 2, 6 give the same means.
+
+        Returns
+        -------
+        Report
+            Means are Σ w·v / Σ w. Intervals draw queries, or classes, each with its weight, and `deadheat.compare`
+            swaps signs of w·(a − b).
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the weights are not as described, or the report has means over classes or trec_eval's values.
+
+        Examples
+        --------
+        The grouped AUC of recommender systems weighs the AUC of a user by their impressions:
+
+        >>> from deadheat import evaluate, TieProfile
+        >>> profile = TieProfile.from_groups([[(0, 0, 1, 1)], [(1, 0, 1, 1)]], n_ranked=[2, 2])
+        >>> report = evaluate(profile, "AUC")
+        >>> report["AUC"].lower, report.weighted([3, 1])["AUC"].lower
+        (0.5, 0.75)
+        """
+        if self.average != "query" or self.by_id is not None:
+            rule = "over classes" if self.average != "query" else "of trec_eval, ranked by id"
+            raise InvalidValueError("weights", f"must be left out of means {rule}")
+        checked = query_weights(weights, self.n_query, self.profile.query_ids)
+        return replace(self, weights=checked)
+
+    @property
+    def effective_n_query(self) -> float:
+        """The number of equally weighted queries that the weights are worth, (Σ w)² / Σ w² (Kish 1965)."""
+        if self.weights is None:
+            return float(self.n_query)
+        return math.fsum(self.weights) ** 2 / math.fsum(np.square(self.weights))
 
     def interval(self, measure: str, **settings: Any) -> Intervals:
         """Return ``report[measure].interval(...)``; `settings` are those of `Result.interval`."""
@@ -450,6 +497,7 @@ class Report(Answer, ByName[Result]):
         """Return one table: a row for each measure, in per cent; a single column of values if no tie affects any."""
         intervals = self.__intervals(interval)
         results = list(self.values())
+        kinds = [result.measure.unit for result in results]
         columns = [Column("measure", list(self), "measure"), Column("", results, "fraction", shape="bounds")]
         if checks.flag(std, "std"):
             columns.append(Column("std", [result.std for result in results], "fraction"))
@@ -461,7 +509,7 @@ class Report(Answer, ByName[Result]):
         for title, values in (("by_id", self.by_id), ("ceiling", self.ceilings)):
             if values:
                 columns.append(Column(title, [values[name] for name in self], "fraction"))
-        return [Panel(columns, drawn=True, notes=self.__about_intervals(intervals))]
+        return [Panel(columns, drawn=True, notes=self.__about_intervals(intervals), kinds=kinds)]
 
     def __intervals(self, wanted: bool | Mapping[str, Any]) -> list[Intervals]:
         """Return the intervals of the measures, each drawn once; none unless they are wanted."""
@@ -502,6 +550,8 @@ class Report(Answer, ByName[Result]):
                 f"{name} is undefined for {_queries(n)} with a relevant item, left out of its mean."
                 for name, n in undefined.items()
             ),
+            *self._about_medians(tied),
+            *self._about_weights(),
             *self.__about_gallery(),
             *self.__about_unreachable(),
             *([self.__about_ties(affected=bool(tied))] if self.ties.mixed_groups or not (wanting or unknown) else []),
@@ -526,6 +576,18 @@ class Report(Answer, ByName[Result]):
         }[self.singletons]
         noun = "a singleton" if n == 1 else "singletons"
         return f"{_queries(self.n_query)}, {n} of them without a relevant item ({noun}) and {treated}.{mean}"
+
+    def _about_medians(self, tied: list[str]) -> list[str]:
+        names = [name for name in tied if self[name].measure.median]
+        what = "a median over queries" if len(names) == 1 else "medians over queries"
+        return [f"{', '.join(names)}: {what}, of the bounds; no expected value where these differ."] if names else []
+
+    def _about_weights(self) -> list[str]:
+        """Return a sentence on the weights of the queries; mostly none."""
+        if self.weights is None:
+            return []
+        n, worth = int(np.count_nonzero(self.weights)), self.effective_n_query
+        return [f"Means are weighted: {_queries(n)} with a weight above 0, worth {worth:.1f} of equal weight."]
 
     def __about_gallery(self) -> list[str]:
         """Return sentences on queries that are in the gallery themselves; mostly none."""
@@ -607,6 +669,7 @@ class Report(Answer, ByName[Result]):
             **self._facts_of("n_in_gallery", "n_excluded", "files", "remarks"),
             "ties": {"rule": self.tie_rule, **self.ties._asdict()},
             "profile": self.profile.digest(),
+            **({} if self.weights is None else self._facts_of("effective_n_query")),
         }
 
     def __repr__(self) -> str:

@@ -5,22 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deadheat.engine.profiles.parts import at_level
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import InvalidValueError
 from deadheat.inputs.samples import QueryLabels
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
+from deadheat.measures.family import Measure
+from deadheat.reports.answer import KINDS
 from deadheat.reports.averaging import Average, Averaging, of_singleton
 from deadheat.reports.tables import DIGITS, count, notebook_row, value
 from deadheat.support.arrays import Float64
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import lazy
-from deadheat.support.means import all_or_none
+from deadheat.support.means import all_or_none, middle
 from deadheat.support.triple import Triple
 
 if TYPE_CHECKING:
@@ -36,7 +39,7 @@ DEFAULT_METHOD = "percentile"  # of an interval over queries or classes; see `de
 
 @dataclass(frozen=True, eq=False)
 class Result(PlainFloats):
-    """One measure of a profile: means as fractions in [0, 1], and the values of the queries.
+    """One measure of a profile: means as fractions in [0, 1], or in the measure's unit, and the values of the queries.
 
     **Ties:** `lower` is the value when every tie is broken in the worst way, `upper` in the best, and `expected` is
     the exact mean over all ways to break them. **Undefined:** NaN where no query has a value, and `expected` under
@@ -47,7 +50,9 @@ class Result(PlainFloats):
     name : str
         The measure's name as deadheat writes it.
     lower, expected, upper : float
-        Means. Sums are correctly rounded (`math.fsum`), so that their bits do not depend on the order of the queries.
+        Means, or for a measure such as ``median(MRR)`` medians; a median has an expected value only where its bounds
+        are equal. Sums are correctly rounded (`math.fsum`), so that their bits do not depend on the order of the
+        queries.
     std : float
         Standard deviation of the mean over independent, uniformly random tie-breaking of every query.
     per_query : Triple
@@ -59,6 +64,8 @@ class Result(PlainFloats):
     n_undefined : int
         Queries left out although they have a relevant item, because the measure has no value there (AUC without
         an irrelevant item, or mAP(rel=2) without one of grade 2).
+    measure : Measure
+        With its unit, and the `sign` of better values.
     """
 
     name: str
@@ -67,19 +74,25 @@ class Result(PlainFloats):
     n_undefined: int
     _profile: TieProfile = field(repr=False)
     _averaging: Averaging = field(repr=False)
+    measure: Measure = field(repr=False)
 
     @cached_property
     def lower(self) -> float:
-        return self._averaging.mean(self.per_query.lower)
+        return self._mean(self.per_query.lower)
 
     @cached_property
     def expected(self) -> float:
+        if self.measure.median:
+            return self.lower if self.lower == self.upper else math.nan
         expected = all_or_none(self.per_query).expected
         return self._averaging.mean(expected) if self._affected or np.isnan(expected).all() else self.lower
 
     @cached_property
     def upper(self) -> float:
-        return self._averaging.mean(self.per_query.upper) if self._affected else self.lower
+        return self._mean(self.per_query.upper) if self._affected else self.lower
+
+    def _mean(self, values: Float64) -> float:
+        return middle(values) if self.measure.median else self._averaging.mean(values)
 
     @cached_property
     def _affected(self) -> bool:
@@ -88,14 +101,15 @@ class Result(PlainFloats):
 
     @cached_property
     def std_per_query(self) -> Float64:
-        measure = measure_names.parse(self.name)
-        std = measure_values.std(self._profile, measure)
-        none_relevant = at_level(self._profile, measure.rel).n_relevant == 0
+        std = measure_values.std(self._profile, self.measure)
+        none_relevant = at_level(self._profile, self.measure.rel).n_relevant == 0
         given_a_value = none_relevant & ~np.isnan(self.per_query.expected)
         return np.where(given_a_value, 0.0, std)
 
     @cached_property
     def std(self) -> float:
+        if self.measure.median:
+            return 0.0 if self.lower == self.upper else math.nan
         unknown = np.isnan(self.std_per_query) & ~np.isnan(self.per_query.lower)
         return math.nan if unknown.any() else self._averaging.std(np.square(self.std_per_query))
 
@@ -160,17 +174,19 @@ class Result(PlainFloats):
         >>> interval.lower, interval.upper
         (Interval(low=0.0, high=1.0), Interval(low=0.5, high=1.0))
         """
-        made = intervals.mean_intervals(
-            *self.per_query,
-            classes=self._averaging.clusters(resample, labels),
-            average=self._averaging.average,
-            confidence_level=confidence_level,
-            method=DEFAULT_METHOD if method is None else method,
-            n_resamples=n_resamples,
-            seed=seed,
-            within=(0, 1),
-        )
-        return replace(made, notes=made.notes + self._averaging.caveats(resample, labels))
+        settings: dict[str, Any] = {
+            "classes": self._averaging.clusters(resample, labels), "confidence_level": confidence_level,
+            "method": DEFAULT_METHOD if method is None else method, "n_resamples": n_resamples, "seed": seed,
+        }  # fmt: skip
+        if self.measure.median:
+            made = intervals.median_intervals(*self.per_query, **settings)
+        else:
+            made = intervals.mean_intervals(
+                *self.per_query, average=self._averaging.average, weights=self._averaging.weights,
+                within=self.measure.row.within, **settings,
+            )  # fmt: skip
+        notes = made.notes + self._averaging.caveats(resample, labels)
+        return replace(made, notes=notes, kind=self.measure.unit)
 
     def summary(self, digits: int = DIGITS) -> str:
         """Return the number to report, in per cent: expected with [lower, upper], or one number where they are equal.
@@ -184,13 +200,16 @@ class Result(PlainFloats):
         >>> evaluate(profile)["Hit@1"].summary(), evaluate(profile[1])["Hit@1"].summary()
         ('Hit@1 75.00 [50.00, 100.00] %', 'Hit@1 100.00 %')
         """
-        return f"{self.name} {value(self, digits)} %"
+        kind = KINDS[self.measure.unit]
+        return f"{self.name} {value(self, digits, kind.scale)} {kind.unit_shown}"
 
     def __str__(self) -> str:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        return notebook_row(self.name, self, [f"Mean over {count(self.n_query, 'query', 'queries')} with a value."])
+        kind, what = KINDS[self.measure.unit], "Median" if self.measure.median else "Mean"
+        notes = [f"{what} over {count(self.n_query, 'query', 'queries')} with a value."]
+        return notebook_row(self.name, self, notes, f"measure ({kind.unit_shown})", kind.scale)
 
     def __repr__(self) -> str:
         return f"Result({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
@@ -206,16 +225,24 @@ def results_of(
 ) -> dict[str, Result]:
     """Return the results for some measures of a profile, by name."""
     parsed = [measure_names.parse(name) for name in names]
-    has_relevant = profile.n_relevant > 0
+    left_out = np.zeros(profile.n_query, dtype=np.bool_) if averaging.weights is None else averaging.weights == 0
+    has_relevant = (profile.n_relevant > 0) & ~left_out
     results = {}
+    if any(measure.median for measure in parsed) and not averaging.is_plain:
+        raise InvalidValueError("measures", "must be no medians where queries are weighted or the mean is over classes")
     for measure, values in zip(parsed, measure_values.all_bounds(profile, parsed, threads, coverage), strict=True):
         if singletons != "skip":  # they come as NaN, and get what they count as
             filler = of_singleton(singletons, measure.kind == "precision")
+            if filler < measure.row.within[0] or (filler and measure.unit != "fraction"):
+                rule = f"must be 'skip' for {measure.name}, which is in {measure.unit}, but is {singletons!r}"
+                raise InvalidValueError("singletons", rule)
             for array in (values.lower, values.upper) if profile.bounds_only else values:
                 array[at_level(profile, measure.rel).n_relevant == 0] = filler
+        for array in values:
+            array[left_out] = np.nan
         defined = ~np.isnan(values.lower)
         counts = int(np.count_nonzero(defined)), int(np.count_nonzero(has_relevant & ~defined))
-        results[measure.name] = Result(measure.name, values, *counts, profile, averaging)
+        results[measure.name] = Result(measure.name, values, *counts, profile, averaging, measure)
     return results
 
 
@@ -249,4 +276,4 @@ def over_min_of_k_and_relevant(result: Result, k: int) -> Result:
     factors = n_relevant / np.minimum(k, np.maximum(n_relevant, 1))
     values = Triple(*(np.minimum(values * factors, 1.0) for values in result.per_query))
     name, counts = f"{result.name} over min(k, R)", (result.n_query, result.n_undefined)
-    return ScaledResult(name, values, *counts, result._profile, result._averaging, result, factors)
+    return ScaledResult(name, values, *counts, result._profile, result._averaging, result.measure, result, factors)

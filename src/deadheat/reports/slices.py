@@ -96,8 +96,8 @@ class Slices(Answer):
             ends = [*(each.expected for each in self.intervals[measure]), NOTHING,
                     whole.interval(**self._settings).expected]  # fmt: skip
             columns += [
-                Column(measure, [*results, self.macro[measure], whole], "fraction", shape="value"),
-                Column(f"{measure}_interval", ends, "fraction", f"{measure}, interval", "interval"),
+                Column(measure, [*results, self.macro[measure], whole], whole.measure.unit, shape="value"),
+                Column(f"{measure}_interval", ends, whole.measure.unit, f"{measure}, interval", "interval"),
             ]
         return [Panel(columns, "each", key="")]
 

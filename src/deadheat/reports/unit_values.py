@@ -7,12 +7,14 @@ In come the recall of an index, a hash look-up, pooled scores, or plain arrays; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from deadheat.errors import InvalidValueError
+from deadheat.measures.family import Measure
+from deadheat.measures.names import parse
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.statistics.intervals import vector
 from deadheat.support import checks
@@ -78,6 +80,13 @@ class UnitValues:
     def most(self, name: str) -> float:
         """Return the largest possible difference of two systems in one unit: 1 for fractions."""
         return self._most(self._own_name(name))
+
+    def measure(self, name: str) -> Measure:
+        """Return a measure of that name, a fraction of which more is better: its unit and direction alone count."""
+        return replace(parse("R-Precision"), name=name)
+
+    def _about_weights(self) -> list[str]:
+        return []
 
     def _own_name(self, name: str) -> str:
         return checks.choice(name, self.known, "measure")

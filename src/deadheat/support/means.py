@@ -37,6 +37,18 @@ def exact_mean(values: Float64) -> float:
     return sum_of_all / count if count else math.nan
 
 
+def middle(values: Float64) -> float:
+    """Return the median of the values that are not NaN; NaN if there are none.
+
+    Examples
+    --------
+    >>> middle(np.array([3.0, np.nan, 1.0]))
+    2.0
+    """
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else math.nan
+
+
 def exact_means(values: Triple[Float64]) -> Triple[float]:
     """Return the means of lower, expected and upper over the entries that have a value.
 

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
-from deadheat.reports.answer import Caution
+from deadheat.reports.answer import KINDS, Caution, KindName
 from deadheat.reports.statistics.settings import BOOTSTRAP, StatisticsSettings, level_between
 from deadheat.reports.tables import Table, notebook
 from deadheat.support.arrays import Float64, Int64, offsets_of
@@ -36,6 +36,7 @@ FEW_UNITS = 6  # below, the same of queries
 FEW_CLASSES = 10  # below, an interval or a test over classes says less than it seems to
 UNITS = {"query": "queries", "class": "classes", "group": "groups", "item": "items", "task": "tasks"}
 UNITS |= {"subject": "subjects", "probe": "probes"}  # of pairs
+_ROUNDING = 2.0**-50  # a value times its weight, over that, may be another by so much
 _AT_ONCE = 1 << 18  # values drawn in one go, so that memory stays flat
 _REPEATS = 16  # units for each distinct value, from where drawing how often each is drawn is the faster way
 
@@ -54,9 +55,9 @@ class Interval(NamedTuple):
         """Return the interval with no end below that of another."""
         return Interval(*(least if end < least else end for end, least in zip(self, other, strict=True)))
 
-    def per_cent(self, digits: int = 2) -> str:
-        """Format the ends of an interval for a fraction in per cent; a dash where there is none."""
-        return "-" if math.isnan(self.low) else f"[{100 * self.low:z.{digits}f}, {100 * self.high:z.{digits}f}]"
+    def shown(self, scale: float = 100.0) -> str:
+        """Format the ends, for a fraction in per cent; a dash where there is no interval."""
+        return "-" if math.isnan(self.low) else f"[{scale * self.low:z.2f}, {scale * self.high:z.2f}]"
 
 
 NOTHING = Interval(math.nan, math.nan)
@@ -83,6 +84,8 @@ class Intervals:
         The kind of these units.
     notes : tuple of str
         Sentences to read with the numbers, such as that there are few classes.
+    kind : str
+        The unit of the measure: "fraction", which is printed in per cent, "ranks", "gain" or "times".
 
     Examples
     --------
@@ -101,6 +104,7 @@ class Intervals:
     n: int
     unit: str = "query"
     notes: tuple[str, ...] = field(default=(), compare=False)
+    kind: KindName = "fraction"
 
     @property
     def outer(self) -> Interval:
@@ -126,13 +130,15 @@ class Intervals:
 
     def _repr_html_(self) -> str:
         ends, notes = self._shown()
-        return notebook([Table(["of", f"{100 * self.confidence_level:g} % interval (%)"], list(ends.items()))], notes)
+        title = f"{100 * self.confidence_level:g} % interval ({KINDS[self.kind].unit_shown})"
+        return notebook([Table(["of", title], list(ends.items()))], notes)
 
     def _shown(self) -> tuple[dict[str, str], list[str]]:
-        ends = {name: getattr(self, name).per_cent() for name in ("lower", "expected", "upper")}
+        kind = KINDS[self.kind]
+        ends = {name: getattr(self, name).shown(kind.scale) for name in ("lower", "expected", "upper")}
         if len(set(ends.values())) == 1:
             ends = {"interval": ends["lower"]}
-        return ends, self.about(f"{'intervals' if len(ends) > 1 else 'interval'} (%)")
+        return ends, self.about(f"{'intervals' if len(ends) > 1 else 'interval'} ({kind.unit_shown})")
 
     def about(self, kind: str = "intervals") -> list[str]:
         """Return the method and the units in a sentence, and the notes."""
@@ -236,6 +242,7 @@ def mean_intervals(
     *,
     classes: NDArray[Any] | None = None,
     average: str = "query",
+    weights: Float64 | None = None,
     unit: str | None = None,
     within: tuple[float, float] = (-math.inf, math.inf),
     **settings: Any,
@@ -250,6 +257,8 @@ def mean_intervals(
         Whole classes are the independent units; by default each value is one.
     average : {"query", "class"}
         With classes, whether the mean is over queries, a ratio of sums, or over classes of the means of their queries.
+    weights : (n,), optional
+        The weights of the values, above 0: a ratio of sums again, for a mean over queries.
     unit : {"query", "class", "group"}, optional
         The name of the independent units; by default ``"class"`` with classes and ``"query"`` without.
     within : (float, float)
@@ -279,14 +288,23 @@ def mean_intervals(
     if len(set(lengths)) != 1:
         raise InvalidValueError("lower, expected and upper", f"must be of one length, but have {lengths}")
     rows = np.stack([vector(lower, "lower"), vector(expected, "expected"), vector(upper, "upper")])
-    keep = ~np.isnan(rows[0]) & ~np.isnan(rows[2])
-    rows, weights = np.stack(all_or_none(Triple(*rows[:, keep]))), None
+    keep, classes = ~np.isnan(rows[0]) & ~np.isnan(rows[2]), None if classes is None else np.asarray(classes)
+    rows = np.stack(all_or_none(Triple(*rows[:, keep])))
+    if weights is not None:
+        weights = weights[keep]
+        rows = rows * weights
     if classes is not None:
-        rows, sizes = class_sums(rows, np.asarray(classes)[keep])
-        rows, weights = (rows, sizes) if average == "query" else (rows / sizes, None)
+        sums = class_sums(np.vstack([rows, np.ones(rows.shape[1]) if weights is None else weights]), classes[keep])[0]
+        rows, weights = (sums[:-1], sums[-1]) if average == "query" else (sums[:-1] / sums[-1], None)
     n = rows.shape[1]
     method = chosen.method
-    if method == "percentile" and within == (0, 1) and classes is None and n > 1 and np.isin(rows, (0, 1)).all():
+    if (
+        method == "percentile"
+        and within == (0, 1)
+        and classes is weights is None
+        and n > 1
+        and np.isin(rows, (0, 1)).all()
+    ):
         method, ends_of_rows = "Wilson", [wilson(exact_mean(row), n, chosen.confidence_level) for row in rows]
     else:
         ends_of_rows = [ends.within(*within) for ends in _of_rows(rows, weights, chosen, within)]
@@ -295,6 +313,63 @@ def mean_intervals(
         middle, best = middle.at_least(worst), best.at_least(worst).at_least(middle)
     unit = unit or ("query" if classes is None else "class")
     return Intervals(worst, middle, best, chosen.confidence_level, method, n, unit, about_few(n, unit))
+
+
+def median_intervals(
+    lower: Float64, expected: Float64, upper: Float64, *, classes: NDArray[Any] | None = None, **settings: Any
+) -> Intervals:
+    """Return percentile bootstrap intervals for the medians of lower and upper values, from the same resamples.
+
+    Parameters
+    ----------
+    lower, expected, upper : (n,)
+        Values of queries; one without a lower value is left out. `expected` has an interval where ties change nothing.
+    classes : (n,) integers, optional
+        Whole classes are drawn; by default each value is a unit.
+    settings
+        `confidence_level`, `method`, which must be "percentile", `n_resamples` and `seed` of `mean_interval`.
+
+    References
+    ----------
+    B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
+
+    Examples
+    --------
+    >>> values = np.arange(1.0, 100.0)
+    >>> median_intervals(values, values, values, method="percentile").lower
+    Interval(low=40.0, high=60.0)
+    """
+    chosen = StatisticsSettings(**settings)
+    if chosen.method != "percentile":
+        raise InvalidValueError("method", f'must be "percentile" for a median, but is {chosen.method!r}')
+    kept = ~np.isnan(lower)
+    rows = np.stack([lower, upper])[:, kept]
+    of_value = np.arange(rows.shape[1]) if classes is None else np.unique(classes[kept], return_inverse=True)[1]
+    order = own_order(*class_sums(rows, of_value)[0])  # of the units, whatever the order in which they came
+    n, position = len(order), np.argsort(order)
+    ends = [NOTHING, NOTHING]
+    if n > 1:
+        rng, step, pieces = np.random.default_rng(chosen.seed), max(1, _AT_ONCE // rows.shape[1]), []
+        ascending = np.argsort(rows, axis=1, kind="stable")
+        for first in range(0, chosen.n_resamples, step):
+            size = min(step, chosen.n_resamples - first)
+            drawn = rng.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
+            times = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+            pieces.append([_medians(row[at], times[:, position[of_value[at]]]) for row, at in zip(rows, ascending,
+                           strict=True)])  # fmt: skip
+        ends = percentiles(np.concatenate(pieces, axis=1), chosen.confidence_level)
+    worst, best = ends[0], ends[1].at_least(ends[0])
+    middle = worst if (rows[0] == rows[1]).all() else NOTHING
+    unit = "query" if classes is None else "class"
+    return Intervals(worst, middle, best, chosen.confidence_level, chosen.method, n, unit, about_few(n, unit))
+
+
+def _medians(values: Float64, times: Int64) -> Float64:
+    """Return the median of ascending values, of which each occurs so many times, for each row of (k, n)."""
+    seen = np.cumsum(times, axis=1)
+    total = seen[:, -1:]
+    low, high = (2 * seen >= total).argmax(axis=1), (2 * seen > total).argmax(axis=1)
+    return np.asarray((values[low] + values[high]) / 2)
 
 
 def standard_error(values: ArrayLike) -> float:
@@ -402,7 +477,7 @@ def _without_draws(
     ratios = row if weights is None else row / weights
     if len(row) < 2 or math.isnan(mean):
         return NOTHING
-    if ratios.min() == ratios.max():
+    if ratios.max() - ratios.min() <= (0 if weights is None else _ROUNDING * abs(mean)):
         return unseen(mean, len(row), settings.confidence_level, *within)
     if settings.method in BOOTSTRAP:
         return None

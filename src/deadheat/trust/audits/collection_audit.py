@@ -24,7 +24,7 @@ from deadheat.inputs.labels import labels
 from deadheat.inputs.samples import EmbeddingsLike, open_labels, open_rows
 from deadheat.inputs.trec import Checked
 from deadheat.reports.answer import Panel
-from deadheat.reports.averaging import measure_names
+from deadheat.reports.averaging import fractions
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.tables import count
 from deadheat.support.floats import plain_floats
@@ -79,7 +79,7 @@ def audit_collection(
     >>> [finding.name for finding in found], found.ceilings
     (['unreachable documents', 'copies judged differently', 'copies'], {'Recall@10': 0.5})
     """
-    copy_of, judged, names = _opened(gallery, gallery_ids), trec.open_qrels(qrels), measure_names(measures)
+    copy_of, judged, names = _opened(gallery, gallery_ids), trec.open_qrels(qrels), fractions(measures)
     relevant = {query: {each: grade for each, grade in row.items() if grade > 0} for query, row in judged.items()}
     there = {query: {each: row[each] for each in row if each in copy_of} for query, row in relevant.items()}
     best, ceilings = (

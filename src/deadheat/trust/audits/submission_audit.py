@@ -16,7 +16,7 @@ from deadheat.engine.distances.registry import find
 from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
 from deadheat.reports.answer import Panel
-from deadheat.reports.averaging import Average, Averaging, Singletons, SummaryOptions
+from deadheat.reports.averaging import Average, Averaging, Singletons, SummaryOptions, fractions
 from deadheat.reports.result import Result
 from deadheat.reports.tables import count, plain, value
 from deadheat.support import checks
@@ -121,6 +121,7 @@ def audit(
 @plain_floats
 def audit_of(task: Task, summary: SummaryOptions, seed: int) -> Audit:
     """Return the audit of a task, for options that have been checked."""
+    fractions(summary.measures)
     task = rows_of(task, "an audit", several=True)
     if task.options.relevance == "count":
         raise InvalidValueError("relevance", 'must be "any" or "same" for an audit, but is "count"')

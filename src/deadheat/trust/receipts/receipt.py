@@ -11,6 +11,7 @@ with the shape, and the values:
   length in bytes of UTF-8 before it, ``b3 cat`` for bytes. Of several labels a row: ``deadheat.label_sets 1``, ``100``,
   and for each row the number of its labels, such as ``2``, and their lines in ascending order; the labels of a matrix
   are its columns, from 0 on.
+- *Weights of queries*: ``deadheat.weights 1``, ``100``, and little-endian float64.
 - *Items left out* (`exclude`): ``deadheat.rows 1``, ``100``, and little-endian int64; *junk*: ``deadheat.mask 1``,
   ``100`` or ``100 200``, and a byte each, 0 or 1, also where a rule says it.
 - *Relevant pairs* (`relevant`): ``deadheat.pairs 1``, ``100 200``, and for each query the number of its relevant rows,
@@ -42,7 +43,7 @@ from deadheat.inputs.relevance import Pairs
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Source
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
-from deadheat.reports.evaluating import evaluate, report_of
+from deadheat.reports.evaluating import Weights, evaluate, report_of
 from deadheat.reports.report import Report
 from deadheat.reports.tables import program
 from deadheat.support.arrays import slices
@@ -62,6 +63,7 @@ def receipt(
     measures: str | Iterable[str] | None = None,
     singletons: Singletons = "skip",
     average: Average = "query",
+    weights: Weights = None,
 ) -> Receipt:
     """Evaluate a task, and return the result with digests of its inputs, so that anybody with them can verify it.
 
@@ -69,7 +71,7 @@ def receipt(
     ----------
     task : Task
         Made of embeddings.
-    measures, singletons, average
+    measures, singletons, average, weights
         As in `deadheat.evaluate`. They decide the result together with the task. The receipt holds all of it: options
         as they are, and inputs as digests of their values, which do not depend on the file or type that holds them.
 
@@ -99,7 +101,7 @@ def receipt(
     inputs.embeddings.sha256
     """
     task = rows_of(task, "a receipt", several=True, pairs=True)
-    return receipt_of(evaluate(task, measures, singletons=singletons, average=average), task)
+    return receipt_of(evaluate(task, measures, singletons=singletons, average=average, weights=weights), task)
 
 
 @plain_floats
@@ -111,7 +113,7 @@ def receipt_of(report: Report, task: Task) -> Receipt:
             "schema": SCHEMA,
             "schema_version": VERSION,
             "deadheat": program(),
-            "inputs": _inputs(task.pair, options),
+            "inputs": _inputs(task.pair, options) | _weights(report),
             "options": {
                 "distance": options.distance,
                 "ties": options.rule.describe(options.distance),
@@ -177,6 +179,14 @@ def _pairs_by_query(relevant: Pairs) -> Iterator[bytes]:
         order = np.argsort(item)
         gains = np.ones(len(item)) if relevant.gains is None else relevant.gains[entry[order]]
         yield b"%d " % len(item) + item[order].astype("<i8").tobytes() + gains.astype("<f8").tobytes()
+
+
+def _weights(report: Report) -> dict[str, Any]:
+    """Return the shape and the digest of the weights of queries, by their name; nothing without weights."""
+    if report.weights is None:
+        return {}
+    shape, numbers = report.weights.shape, report.weights.astype("<f8", order="C").data
+    return {"weights": {"shape": list(shape), "sha256": _digest("weights", shape, [numbers])}}
 
 
 def digest_of_rows(source: Source) -> str:
@@ -273,7 +283,7 @@ class Verification:
 
 
 @plain_floats
-def verify(receipt: Receipt | str | os.PathLike[str], task: Task) -> Verification:
+def verify(receipt: Receipt | str | os.PathLike[str], task: Task, *, weights: Weights = None) -> Verification:
     """Recompute a receipt from its options and these inputs, and compare every digest and every bit.
 
     Parameters
@@ -282,6 +292,8 @@ def verify(receipt: Receipt | str | os.PathLike[str], task: Task) -> Verificatio
     task : Task
         Of the inputs that the receipt is said to follow from. Its distance, its ties and, where rows have several
         labels, its relevance are taken from the receipt.
+    weights : optional
+        The weights of the queries that the receipt is said to follow from.
 
     Returns
     -------
@@ -318,7 +330,7 @@ def verify(receipt: Receipt | str | os.PathLike[str], task: Task) -> Verificatio
     if task.has_several_labels:
         stated["relevance"] = opened.content["options"].get("relevance", RELEVANCE[0])
     task = _as_stated(task, stated)
-    made = receipt_of(report_of(task, summary), task)
+    made = receipt_of(report_of(task, summary, weights), task)
     stated, computed = (
         {name: part for name, part in each.content.items() if name not in ("deadheat", DIGEST)}
         for each in (opened, made)
