@@ -25,6 +25,7 @@ from deadheat.support.caching import cached_property
 
 NO_QUESTIONS = {
     "CountedTask", "Receipt", "Report", "Result", "Rounded", "Task", "TieProfile", "Tolerance", "errors", "measures",
+    "within",
 }  # fmt: skip
 """Public names that are answers, settings or modules."""
 

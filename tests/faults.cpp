@@ -135,10 +135,10 @@ ENDS(posix_fallocate, RESERVE, ENOSPC, ENOSPC, (int file, off_t start, off_t n),
 ENDS(posix_fallocate64, RESERVE, ENOSPC, ENOSPC, (int file, off64_t start, off64_t n), (file, start, n))
 ENDS(ftruncate, RESERVE, ENOSPC, -1, (int file, off_t n) noexcept, (file, n))
 ENDS(ftruncate64, RESERVE, ENOSPC, -1, (int file, off64_t n) noexcept, (file, n))
-#define MAPS(name, Offset)                                                                                               \
-    void *name(void *place, size_t n, int protection, int flags, int file, Offset at) noexcept {                         \
-        NEXT(name);                                                                                                      \
-        return is_map(flags) && fails(MAP) ? (errno = ENOMEM, MAP_FAILED) : real(place, n, protection, flags, file, at); \
+#define MAPS(name, Offset)                                                                                                \
+    void *name(void *target, size_t n, int protection, int flags, int file, Offset at) noexcept {                         \
+        NEXT(name);                                                                                                       \
+        return is_map(flags) && fails(MAP) ? (errno = ENOMEM, MAP_FAILED) : real(target, n, protection, flags, file, at); \
     }
 MAPS(mmap, off_t)
 MAPS(mmap64, off64_t)

@@ -323,6 +323,8 @@ def _catalogue(n_items: int, families: Sequence[str] | None) -> list[Measure]:
     """Every measure of some families that is a sum over the relevant items, with every cutoff that matters."""
     names: list[str] = []
     for row in FAMILIES:
+        if row.unit != "fraction" or row.forms.coverage:  # no value of relevance alone in [0, 1]
+            continue
         if not isinstance(row.forms, NoRankSum) and (families is None or row.name in families):
             names += [row.name] if row.cutoff != "must" else []
             names += [f"{row.name}@{k}" for k in _CUTOFFS if k < n_items and row.cutoff in ("may", "must")]

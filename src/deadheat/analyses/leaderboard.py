@@ -324,7 +324,7 @@ def leaderboard(
     reports = dict(zip(reports, over_union([*reports.values()]), strict=True))
     if groups is not None:
         raise InvalidValueError("groups", "must be left out unless reports are by system and task")
-    if resample == "task":
+    if isinstance(resample, str) and resample == "task":
         raise InvalidValueError("resample", "must be query or class unless reports are by system and task")
     if measures is None:
         shown = common_means(reports.values())

@@ -78,7 +78,7 @@ def _checked_exclude(given: Any) -> Any:
             query: frozenset(id_text(item, "a document in exclude") for item in checks.listed(row, "exclude", kind))
             for query, row in rows.items()
         }
-    if given is not None and given != "itself":
+    if given is not None and not (isinstance(given, str) and given == "itself"):
         rule = 'must be "itself", or documents by query, {query_id: [doc_id, ...]}'
         raise InvalidValueError("exclude", f"{rule}, but is {checks.shown(given)}")
     return given
