@@ -159,7 +159,7 @@ def test_signatures_name_every_setting_with_its_default() -> None:
     assert list(DEFAULTS) == list(TaskSettings.__annotations__)
     data = ["embeddings", "labels", "gallery", "gallery_labels"]
     firsts: dict[Any, list[str]] = {
-        dh.Task: data, dh.evaluate: [*data, "measures", "singletons", "average"], dh.Task.replace: ["self"],
+        dh.Task: data, dh.evaluate: [*data, "measures", "singletons", "average", "weights"], dh.Task.replace: ["self"],
         dh.Task.from_metadata: ["embeddings", "metadata", "positives", "negatives"],
     }  # fmt: skip
     for function, first in firsts.items():

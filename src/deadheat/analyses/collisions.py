@@ -368,7 +368,8 @@ def collisions(
     names = list(dict.fromkeys(distance_registry.named(name, argument="distances") for name in listed))
     if not names:
         raise InvalidValueError("distances", "must name at least one distance, but got none")
-    searched = {name: _searched(task.replace(distance=name), width, most, rank_by_rank=False)[:2] for name in names}
+    tasks = {name: task.replace(distance=name, checkpoint=None) for name in names}  # which keeps one distance alone
+    searched = {name: _searched(each, width, most, rank_by_rank=False)[:2] for name, each in tasks.items()}
     by_distance: dict[str, Counts] = {name: counts for name, (counts, _) in searched.items()}
     return CollisionTable(by_distance, {name: rule for name, (_, rule) in searched.items()})
 
