@@ -283,7 +283,7 @@ def test_calls_of_other_libraries(start: str, module: str, imports: str, ours: d
     pytest.importorskip(module, reason=f"pip install -r tests/integrations/requirements-all.txt brings {module}")
     names: dict[str, Any] = {}
     for example in doctest.DocTestParser().get_examples(PAGES["docs/coming-from.md"]):
-        if re.match(r"import|\w+ = ", example.source) and ".register(" not in example.source:
+        if re.match(r"from|import|def|\w+ = ", example.source) and ".register(" not in example.source:
             exec(example.source, names)
     profile = dh.from_run(names["run"], names["qrels"]).profile
     if module == "torchmetrics":  # takes tensors
