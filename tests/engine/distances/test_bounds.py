@@ -412,7 +412,7 @@ def test_gamma_is_rounded_no_lower_than_it_may_be():
 
 
 def test_constants_of_bounds_in_the_core_stand_in_one_header():
-    """A power of two that is no bound scales 64 bits; those of `measures` and `analyses` are of sums, not of distances."""
+    """A power of two that is no bound scales 64 bits; those of `measures` and `analyses` are of no distances."""
     core = Path(__file__).resolve().parents[3] / "src" / "core"
     result = {}
     for path in sorted([*core.rglob("*.h"), *core.rglob("*.cpp")]):
