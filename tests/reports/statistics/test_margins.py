@@ -119,6 +119,7 @@ def test_equal_systems_pass_at_the_printed_margin() -> None:
 def test_what_no_sample_shows() -> None:
     same = drops(np.zeros(40))
     assert detectable_drop(same, ALPHA) > 3 / 40
+    assert detectable_drop(Drops(np.zeros(40), np.full(40, 10.0)), ALPHA) > 3 / 40  # whole classes
     assert passing_margin(same, ALPHA) > 2 / 40
     one = drops(np.zeros(1))
     assert math.isnan(detectable_drop(one, ALPHA))

@@ -136,8 +136,8 @@ def detectable_drop(drops: Drops, alpha: float, power: float = 0.8) -> float:
     """Return the mean drop that a sample such as this one shows with a given power; NaN for fewer than two units.
 
     `drops` give the noise alone; their mean does not matter. The drop that `larger_pvalue` finds with margin 0, at
-    level `alpha` in the share `power` of samples. Where units are hits, the drop itself is planted as lost queries, so
-    that it adds to the noise.
+    level `alpha` in the share `power` of samples. Where units are hits, or none of them differs, the drop itself is
+    planted as lost units, so that it adds to the noise.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def detectable_drop(drops: Drops, alpha: float, power: float = 0.8) -> float:
         return math.nan
     law, total, noise = _stats().norm, math.fsum(drops.sizes), drops.noise
     level, missed = float(law.isf(alpha)), float(law.isf(1 - power))
-    if not drops.are_hits:
+    if noise > 0 and not drops.are_hits:
         return (level + missed) * math.sqrt(noise) / total
 
     def excess(drop: float) -> float:  # of the drop over what the test needs, half a query of it as hits are discrete
