@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import inspect
 import operator
 import re
@@ -204,6 +205,8 @@ def test_names_that_are_nearly_right_get_a_hint() -> None:
         dh.evaluate(points, labels, "mop", labels)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("ruff") is None, reason="ruff forms the stub (extra lint)")
 def test_the_stub_of_the_core_is_that_of_the_core_that_is_built() -> None:
     pytest.importorskip("nanobind", reason="writes the stub")
     from tests.stub import STUB, stub

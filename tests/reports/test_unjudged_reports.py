@@ -9,7 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import ir_measures
 import numpy as np
 import pytest
 from cli.calling import passed, refused
@@ -50,7 +49,9 @@ def test_judged_at_k_is_the_share_of_judged_documents_over_all_orders() -> None:
                 assert abs(share.std**2 - float(variance)) < 1e-15
 
 
+@pytest.mark.slow
 def test_judged_at_k_is_that_of_ir_measures() -> None:
+    ir_measures = pytest.importorskip("ir_measures", reason="pip install ir-measures pytrec-eval")
     run = {"q": {"x": 4, "d": 3, "y": 1}, "r": {"d": 1}}
     qrels = {query: QRELS[query] for query in run}
     theirs = ir_measures.calc_aggregate([ir_measures.Judged @ 10], qrels, run)

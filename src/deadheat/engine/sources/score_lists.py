@@ -135,7 +135,7 @@ def rows_of_lists(values: Any) -> list[Any] | None:
     rows = values.to_list() if hasattr(values, "to_list") else list(values)
     if not rows or not all(map(conversion.is_row, rows)):
         return None
-    if any(conversion.n_dim(row) != 1 for row in rows):  # matrices, sparse ones too
+    if any(conversion.n_dim(row) not in (None, 1) for row in rows):  # matrices, sparse ones too
         return None
     lengths = {len(row) for row in rows}
     return rows if len(lengths) > 1 or 0 in lengths else None
