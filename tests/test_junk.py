@@ -532,5 +532,5 @@ def test_junk_is_refused_in_one_line_in_a_large_number_of_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    numbers = range(10**6, 10**6 + int(os.environ.get("DEADHEAT_JUNK", "15000")))
+    numbers = range(10**6, 10**6 + int(os.environ.get("DEADHEAT_JUNK", "8000")))
     assert str(made(numbers, ("matplotlib", "scipy", "pandas", "polars", "pyarrow", "torch"))) == ""
