@@ -226,6 +226,18 @@ class Board(Answer):
             values = f"expected [lower, upper] over all tie-breakings; {interval} of {BY[self._end()]}"
         return in_per_cent([self._measure(measure) for measure in self.measures], values)
 
+    def _columns_of(self, rows: Sequence[tuple[str, str]]) -> list[Column]:
+        """Return the first columns of the data, for rows of a system and a measure."""
+        intervals = [self.rank_intervals[name] for name, _ in rows]
+        return [
+            Column("rank", [self.ranks[name] for name, _ in rows], "rank"),
+            Column("system", [name for name, _ in rows]),
+            Column("best_rank", [each.best for each in intervals], "rank"),
+            Column("worst_rank", [each.worst for each in intervals], "rank"),
+            Column("measure", [measure for _, measure in rows], "measure"),
+            Column("", [self._result(*row) for row in rows], "fraction", shape="bounds"),
+        ]
+
     def _about_tests(self) -> list[str]:
         """Return sentences on the letters, the ranks, and the ties."""
         return [

@@ -137,12 +137,7 @@ class Leaderboard(Board):
         rows = [(name, measure) for name in self for measure in self.measures]
         results = [self.reports[name][measure] for name, measure in rows]
         return Panel([
-            Column("rank", [self.ranks[name] for name, _ in rows], "rank"),
-            Column("system", [name for name, _ in rows]),
-            Column("best_rank", [self.rank_intervals[name].best for name, _ in rows], "rank"),
-            Column("worst_rank", [self.rank_intervals[name].worst for name, _ in rows], "rank"),
-            Column("measure", [measure for _, measure in rows], "measure"),
-            Column("", results, "fraction", shape="bounds"),
+            *self._columns_of(rows),
             Column("", [self._ends(*row) for row in rows], "fraction", shape="interval"),
             Column("ahead_of", [", ".join(self.ahead_of(*row)) for row in rows]),
             Column("n_query", [result.n_query for result in results], "count"),

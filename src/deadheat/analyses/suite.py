@@ -233,12 +233,7 @@ class Suite(Board):
         ends = {drawn: [self._intervals(measure, drawn, self.by)[self._number[name]] for name, measure in rows]
                 for drawn in DRAWN}  # fmt: skip
         return Panel([
-            Column("rank", [self.ranks[name] for name, _ in rows], "rank"),
-            Column("system", [name for name, _ in rows]),
-            Column("best_rank", [self.rank_intervals[name].best for name, _ in rows], "rank"),
-            Column("worst_rank", [self.rank_intervals[name].worst for name, _ in rows], "rank"),
-            Column("measure", [measure for _, measure in rows], "measure"),
-            Column("", [self._result(*row) for row in rows], "fraction", shape="bounds"),
+            *self._columns_of(rows),
             Column("", ends["query"], "fraction", shape="interval"),
             Column("tasks", ends["task"], "fraction", shape="interval"),
             Column("ahead_of", [", ".join(self.ahead_of(*row)) for row in rows]),

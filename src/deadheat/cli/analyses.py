@@ -510,7 +510,8 @@ def quantization(file: Path, **options: Any) -> None:
     settings = {key: options[key] for key in ("base", "singletons", "average", "resample", "confidence_level", "seed")}
     settings["measures"] = shared.summary_options(options, measures=MEASURES).measures
     settings |= {"formats": ",".join(options["formats"]) or None, "threshold": _threshold(options["threshold"])}
-    settings |= {"dims": _dims(options["dims"]), "margin": _margin(options["margin"])}
+    margin = None if options["margin"] is None else systems.margin_of(options) / 100
+    settings |= {"dims": _dims(options["dims"]), "margin": margin}
     with shared.opened(file, options, of_task) as task:
         result = compare_formats(task, **settings)
     draw(
@@ -527,13 +528,6 @@ def _dims(texts: tuple[str, ...]) -> list[int] | None:
     if odd is not None:
         raise click.UsageError(f"--dims must be positive integers with commas between them, but has {odd!r}")
     return list(map(int, words)) or None
-
-
-def _margin(points: float | None) -> float | None:
-    """Return a margin as a fraction, from points of per cent."""
-    if points is not None and not 0 <= points <= 100:
-        raise click.UsageError(f"--margin must be points of per cent from 0 to 100, but is {points:g}")
-    return None if points is None else points / 100
 
 
 def _threshold(text: str) -> float | str:
