@@ -143,6 +143,18 @@ def test_expected_values_that_are_the_other_way_are_named() -> None:
     assert list(leaderboard(result.reports, by="expected")) == ["tied", "plain"]
 
 
+def test_the_data_has_a_row_for_each_system_and_measure_with_its_ranks() -> None:
+    result = board()
+    rows = [(name, measure) for name in result for measure in result.measures]
+    data = result.columns()
+    assert [*zip(data["system"], data["measure"], strict=True)] == rows
+    assert [*data["rank"]] == [result.ranks[name] for name, _ in rows]
+    ends = [*zip(data["best_rank"], data["worst_rank"], strict=True)]
+    assert ends == [tuple(result.rank_intervals[name]) for name, _ in rows]
+    assert any(best < worst for best, worst in ends)
+    assert [*data["upper"]] == [result.reports[name][measure].upper for name, measure in rows]
+
+
 def test_boards_of_any_size_have_letters() -> None:
     """Holm over 1,225 pairs of 999 flips could not go below 1."""
     rng = np.random.default_rng(0)
