@@ -25,6 +25,9 @@ zlib: Any = lazy("zlib")
 Labels: TypeAlias = NDArray[Any]
 Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
 Path: TypeAlias = str | os.PathLike[str]
+Parts: TypeAlias = tuple[str, ...]  # of a file: one of these three
+
+EMBEDDINGS, LABELS, BOTH = ("embeddings",), ("labels",), ("embeddings", "labels")
 
 
 class FileLayout(NamedTuple):
@@ -47,8 +50,8 @@ class FileLayout(NamedTuple):
     is_table: bool = False
 
 
-LABELS = ("labels", "label", "class", "y")  # usual names, in lower case
-_USUAL = {"labels": LABELS, "confidence": ("confidence", "confidences", "sigma")}
+LABEL_NAMES = ("labels", "label", "class", "y")  # usual names, in lower case
+_USUAL = {"labels": LABEL_NAMES, "confidence": ("confidence", "confidences", "sigma")}
 
 
 def usual_names(content: str) -> tuple[str, ...]:

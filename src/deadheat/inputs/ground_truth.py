@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError, InvalidValueError
-from deadheat.inputs.files import FileLayout, unreadable, unzipped
+from deadheat.inputs.files import LABELS, FileLayout, unreadable, unzipped
 from deadheat.inputs.formats import numpy_files, vectors
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.keyed import HDF5
@@ -57,7 +57,7 @@ def read_neighbors(path: Path) -> Neighbors:
         arrays = [np.array(array) for array in vectors.mapped(path, types)]
         result = {array.dtype.kind: array for array in arrays}
     elif ending == ".npy":
-        array = np.asarray(numpy_files.labels(path, FileLayout()))
+        (array,) = numpy_files.read(path, FileLayout(), LABELS)
         result = {"f" if array.dtype.kind == "f" else "i": array}
     elif ending == ".npz":
         with numpy_files.NPZ.opened(path) as file:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, item_ids
 from deadheat.inputs.conversion import n_dim, plain
-from deadheat.inputs.files import FileLayout, is_path, unzipped
+from deadheat.inputs.files import EMBEDDINGS, FileLayout, is_path, unzipped
 from deadheat.inputs.pair_rules import RuledMask
 from deadheat.support import checks
 from deadheat.support.arguments import naming
@@ -310,7 +310,7 @@ def _read(path: Any) -> Any:
     """Return the matrix in a file, or the lists of rows in the lines of a text."""
     if registry.ending_of(path) != ".txt":
         with naming("relevant"):
-            content = registry.read(str(path), FileLayout(), "embeddings")
+            (content,) = registry.read(str(path), FileLayout(), EMBEDDINGS)
         return np.concatenate([*content]) if isinstance(content, Iterator) else content
     rows = []
     with unzipped(path) as file:
