@@ -230,16 +230,16 @@ def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
     return copied(pieces, file, path)
 
 
-def open_places(places: Sequence[Place], title: str) -> Source:
+def open_places(places: Sequence[Place]) -> Source:
     """Open a source of the rows at these places.
 
     Rows that are small compared with the memory stay mapped, and all processes of a machine share them.
     """
     stays = sum(place.nbytes for place in places) <= available_memory() * _STAYS
-    sources = [_opened(place, title, stays) for place in places]
+    sources = [_opened(place, stays) for place in places]
     return sources[0] if len(sources) == 1 else Shards(sources)
 
 
-def _opened(part: Place, title: str, stays: bool) -> Source:
+def _opened(part: Place, stays: bool) -> Source:
     array: Any = np.memmap(part.path, np.dtype(part.dtype), "r", part.offset, part.shape) if stays else None
-    return Array(np.asarray(array)) if stays and array.flags.aligned else File(part, title)
+    return Array(np.asarray(array)) if stays and array.flags.aligned else File(part, "rows")

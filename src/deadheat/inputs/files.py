@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
 from deadheat.inputs import limits
 from deadheat.support import checks, scratch
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.lazy import glob, lazy
 
 gzip: Any = lazy("gzip")
@@ -137,12 +138,10 @@ def is_path(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
-def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
-    """Return the files that match a pattern, in natural order; the path itself if it is no pattern, or is a file.
-
-    `name` is the name of the argument.
-    """
-    text = checks.path(path, name)
+@names_argument
+def fitting(path: str | os.PathLike[str]) -> list[str]:
+    """Return the files that match a pattern, in natural order; the path itself if it is no pattern, or is a file."""
+    text = checks.path(path, VALUES)
     if scratch.is_url(text):
         limits.require_file(text)
         return sorted(scratch.matching(text), key=natural)
@@ -151,11 +150,12 @@ def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
     return sorted(glob.glob(text, recursive=True), key=natural)
 
 
-def matching(path: str | os.PathLike[str], name: str) -> list[str]:
+@names_argument
+def matching(path: str | os.PathLike[str]) -> list[str]:
     """Return the files that match a pattern, as `fitting` does, and refuse a pattern that matches none."""
-    paths = fitting(path, name)
+    paths = fitting(path)
     if not paths:
-        raise InvalidValueError(name, f"must be files that are there, but none fits {os.fspath(path)!r}")
+        raise InvalidValueError(VALUES, f"must be files that are there, but none fits {os.fspath(path)!r}")
     return paths
 
 
@@ -189,7 +189,7 @@ def orders(arguments: Mapping[str, Any]) -> Orders:
 
 def paths_in(value: Any) -> list[str]:
     """Return the files of an argument, with patterns expanded; none if it is not all paths."""
-    return [path for given in paths_given(value) for path in fitting(given)]
+    return [path for given in paths_given(value) for path in fitting(given, "path")]
 
 
 def paths_given(value: Any) -> list[str | os.PathLike[str]]:

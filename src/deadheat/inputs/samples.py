@@ -105,7 +105,7 @@ def open_samples(
         rows = str(embeddings) if is_path(embeddings) else rows  # a file of their own is named, as it may be at fault
     opened = label_sets.as_sets(opened)
     if label_sets.are_several(opened) or (several and n_dim(opened) == 2):
-        return Samples(source, label_sets.label_sets(opened, len(source), names[1], rows))
+        return Samples(source, label_sets.label_sets(opened, names[1], len(source), rows))
     return Samples(source, checked_labels(opened, len(source), names[1], rows))
 
 
