@@ -108,14 +108,6 @@ def require_counted(values: NDArray[Any], ignored: Any, start: int = 0) -> None:
     """Refuse NaN and infinities among scores, except where they are ignored, in rows that are numbered from `start`.
 
     `ignored` is a mask that broadcasts to the scores: junk may have any score, such as the -inf of a mask.
-
-    Examples
-    --------
-    >>> require_counted(np.array([[0.5, -np.inf]]), "scores", np.array([False, True]))
-    >>> require_counted(np.array([[0.5, -np.inf]]), "scores", False)
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: scores must be finite, but holds -inf in row 0, column 1; to leave an item out, \
-use junk
     """
     if values.dtype.kind != "f":
         return

@@ -172,13 +172,7 @@ def natural(text: str) -> tuple[list[str | int], str]:
 
 
 def orders(arguments: Mapping[str, Any]) -> Orders:
-    """Return the files of each argument in which a pattern matches more than one, in the order that deadheat chose.
-
-    Examples
-    --------
-    >>> orders({"embeddings": ["emb-2.npy", "emb-1.npy"], "labels": [0, 1]})
-    {}
-    """
+    """Return the files of each argument in which a pattern matches more than one, in the order that deadheat chose."""
     result = {}
     for name, value in arguments.items():
         files = [fitting(path, name) for path in paths_given(value)]
@@ -199,13 +193,7 @@ def paths_given(value: Any) -> list[str | os.PathLike[str]]:
 
 
 def sentences(files: Orders) -> Iterable[str]:
-    """Yield the orders in words, one line per argument, with file names alone and at most seven of them.
-
-    Examples
-    --------
-    >>> print(*sentences({"embeddings": tuple(f"parts/emb-{part}.npy" for part in range(9))}))
-    embeddings: 9 files in this order: emb-0.npy, emb-1.npy, emb-2.npy, emb-3.npy, emb-4.npy, ..., emb-8.npy.
-    """
+    """Yield the orders in words, one line per argument, with file names alone and at most seven of them."""
     for name, paths in files.items():
         shown = [os.path.basename(path) for path in paths]
         if len(shown) > 7:

@@ -35,11 +35,6 @@ def own_rows(exclude: OwnRows, n_query: int, n_gallery: int) -> Int64:
 
     `exclude` has these rows, or is a pair of ids, (n_query,) and (n_gallery,): a query and a gallery item with equal
     ids are the same item. Queries may share an id, but items of the gallery may not.
-
-    Examples
-    --------
-    >>> own_rows([2, -1], 2, 3), own_rows((["b", "x"], ["a", "b", "c"]), 2, 3)
-    (array([ 2, -1]), array([ 1, -1]))
     """
     if isinstance(exclude, (tuple, list)) and len(exclude) == 2 and not any(map(_is_single, exclude)):
         query_ids = labels(exclude[0], n_query, "exclude[0]", "embeddings")

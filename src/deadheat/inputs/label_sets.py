@@ -69,13 +69,7 @@ class LabelSets:
 
 
 def are_several(values: Any) -> bool:
-    """Return whether labels are several a row: a matrix of more than one row and column, or a list of sets.
-
-    Examples
-    --------
-    >>> are_several(np.eye(3)), are_several([{1}, {1, 2}]), are_several([[1, 2, 3]]), are_several([1, 2])
-    (True, True, True, False)
-    """
+    """Return whether labels are several a row: a matrix of more than one row and column, or a list of sets."""
     if isinstance(values, LabelSets):
         return True
     if isinstance(values, (list, tuple)):

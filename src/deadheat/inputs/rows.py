@@ -151,13 +151,7 @@ def _is_list(cell: Any) -> bool:
 
 
 def _hits_in(response: Any) -> Any:
-    """Return the documents of one query in a response: a list, or a dictionary without any; None if there is no one.
-
-    Examples
-    --------
-    >>> _hits_in({"took": 3, "hits": {"total": {"value": 1}, "hits": [{"_id": "a", "_score": 0.5}]}})
-    [{'_id': 'a', '_score': 0.5}]
-    """
+    """Return the documents of one query in a response: a list, or a dictionary without any; None if there is no one."""
     while not _is_list(response):
         if isinstance(response, Mapping):
             if {*map(type, response.values())} <= {int, float}:  # as mostly
@@ -266,11 +260,6 @@ def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
 
     A query is called by its key, or by its place from 0. An entry of a ranked list that holds several ids is a tied
     group. The integer -1 is nothing, as in faiss. Hits with scores are ranked by these.
-
-    Examples
-    --------
-    >>> list(rows_of_lists([["a", {"b"}, "c"]], "ranked_ids"))
-    [(0, 0, 'a', -1), (0, 0, 'b', -2), (0, 0, 'c', -3)]
     """
     kind = "a list of ids for each query"
     is_ranked, columns = argument == "ranked_ids", RowColumns(argument)

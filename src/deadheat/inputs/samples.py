@@ -125,7 +125,8 @@ def open_pair(
     """
     if gallery is None or (gallery_labels is None and not paths_given(gallery)):
         require_together(gallery, gallery_labels, names[2:])
-    _reject_unused_options(layout, [(embeddings, labels), (gallery, gallery_labels)])
+    if layout != USUAL:
+        registry.reject_unused_options(layout, [(embeddings, labels), (gallery, gallery_labels)])
     given = {names[0]: embeddings, names[2]: gallery}
     given |= {name: value for name, value in ((names[1], labels), (names[3], gallery_labels)) if are_label_files(value)}
     in_order = files.orders(given)
@@ -246,7 +247,7 @@ def read(
     header is None or checks.flag(header, "header")
     chosen, left_out = _patterns(columns, "columns"), _patterns(drop, "drop")
     layout = FileLayout(embeddings_key, labels_key, label_column, header, columns=chosen, drop=left_out)
-    _reject_unused_options(layout, [(path, labels)])
+    registry.reject_unused_options(layout, [(path, labels)])
     opened = open_samples(path, labels, layout=layout)
     return Samples(opened.embeddings.whole(), opened.labels)
 
@@ -274,14 +275,6 @@ def _reject_tables(value: Any) -> None:
         hint = f": give one of them, such as data[{names[0]!r}]" if names else ""
         kind = f"{type(value).__name__} of {checks.few(names)}"
         raise InvalidTypeError(VALUES, f"must be an array or a column, but is a {kind}{hint}")
-
-
-def _reject_unused_options(layout: FileLayout, samples: Sequence[tuple[Any, Any]]) -> None:
-    if layout == USUAL:
-        return
-    embeddings = [path for rows, _ in samples for path in files.paths_in(rows)]
-    labels = [path for rows, given in samples for path in files.paths_in(rows if given is None else given)]
-    registry.reject_unused_options(layout, embeddings, labels)
 
 
 class Part(NamedTuple):
@@ -355,13 +348,7 @@ def open_labels(value: Any, argument: str, layout: FileLayout = USUAL) -> Any:
 
 
 def labels_of_queries(value: QueryLabels, n_query: int, ids: Sequence[str] | None = None) -> Labels:
-    """Return the labels of queries, checked: one for each in their order, or by their `ids` in a dictionary.
-
-    Examples
-    --------
-    >>> labels_of_queries({"q2": "who", "q1": "when"}, 2, ["q1", "q2"])
-    array(['when', 'who'], dtype=object)
-    """
+    """Return the labels of queries, checked: one for each in their order, or by their `ids` in a dictionary."""
     if isinstance(value, Mapping) and ids is not None:
         by_id = {str(query): label for query, label in value.items()}
         missing = next((query for query in ids if query not in by_id), None)

@@ -90,13 +90,7 @@ def _fits(shape: Shape | None, what: str) -> bool:
 
 
 def strips(shape: Shape, itemsize: int, chunks: Shape | None = None) -> Iterator[slice]:
-    """Cut an array into strips of rows: whole chunks, as many as `PIECE` bytes hold, and at least one.
-
-    Examples
-    --------
-    >>> [(rows.start, rows.stop) for rows in strips((5, 2), 4, (2, 2))]
-    [(0, 5)]
-    """
+    """Cut an array into strips of rows: whole chunks, as many as `PIECE` bytes hold, and at least one."""
     n_byte = max(1, math.prod(shape[1:]) * itemsize)
     along = chunks[0] if chunks else 1
     step = max(1, PIECE // (n_byte * along)) * along

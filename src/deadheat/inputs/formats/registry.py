@@ -13,7 +13,7 @@ file becomes a `FileError` here; an `OSError` of the system is passed on.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs import limits
-from deadheat.inputs.files import BOTH, EMBEDDINGS, LABELS, FileLayout, Parts, unreadable
+from deadheat.inputs.files import BOTH, EMBEDDINGS, LABELS, FileLayout, Parts, paths_in, unreadable
 from deadheat.inputs.formats import columns, keyed, numpy_files, tables, vectors
 from deadheat.support.arguments import VALUES
 
@@ -121,9 +121,10 @@ def _guarded(pieces: Iterator[Any], path: str, kind: str) -> Iterator[Any]:
         yield from pieces
 
 
-def reject_unused_options(layout: FileLayout, embeddings: Iterable[str], labels: Iterable[str]) -> None:
-    """Refuse a field of a layout that none of these files uses, because it would be ignored."""
-    of_embeddings, of_labels = [*map(ending_of, embeddings)], [*map(ending_of, labels)]
+def reject_unused_options(layout: FileLayout, samples: Sequence[tuple[Any, Any]]) -> None:
+    """Refuse a field of a layout that no file of these embeddings and labels uses, because it would be ignored."""
+    of_embeddings = [ending_of(path) for rows, _ in samples for path in paths_in(rows)]
+    of_labels = [ending_of(path) for rows, labels in samples for path in paths_in(rows if labels is None else labels)]
     if not {*of_embeddings, *of_labels} <= FORMATS.keys():  # refused when it is read
         return
     used = {option for ending in of_embeddings for option in FORMATS[ending].embeddings_options}

@@ -340,16 +340,7 @@ def _without_ties(relevant: Bool, ranked: Bool) -> TieProfile:
 
 
 def look_at(source: Source, codes: Int64, distance: str) -> RowProperties:
-    """Return the properties of all rows, given their classes by number; under cosine positive multiples are equal.
-
-    Examples
-    --------
-    >>> from deadheat.inputs.source import Array
-    >>> points = Array(np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]))
-    >>> rows = look_at(points, np.array([0, 1, 0, 1]), "euclidean")
-    >>> rows.zero, rows.across, rows.inside
-    (array([2]), array([0, 1, 3]), array([1, 3]))
-    """
+    """Return the properties of all rows, given their classes by number; under cosine positive multiples are equal."""
     columns = Columns.of(source, distance == "cosine")
     norms, constant, dead = _scanned(source, 1 if distance == "cityblock" else 2)
     zero, mean = norms == 0, float(np.mean(np.ldexp(norms, -20))) * 2.0**20  # a sum that cannot overflow
