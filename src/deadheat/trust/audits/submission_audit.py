@@ -69,11 +69,6 @@ def audit(
         of a plain sort, which has only one. **Undefined:** NaN as in `deadheat.evaluate`, and for standard deviations
         of random embeddings that were not drawn.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As `deadheat.evaluate` does.
-
     Notes
     -----
     A finding is *serious* where the score should not be believed as it stands, a *warning* where a reader has to know
