@@ -59,11 +59,6 @@ def read_neighbors(path: Path) -> Neighbors:
     elif ending == ".npy":
         (array,) = numpy_files.read(path, FileLayout(), LABELS)
         result = {"f" if array.dtype.kind == "f" else "i": array}
-    elif ending == ".npz":
-        with numpy_files.NPZ.opened(path) as file:
-            held = list(file.shapes)
-            named = _named(held) or ({"i": held[0]} if len(held) == 1 else {})
-            result = {kind: file.labels(name) for kind, name in named.items()}
     elif ending == ".jsonl":
         result = _of_lines(path)
     elif ending == ".parquet":
@@ -71,8 +66,11 @@ def read_neighbors(path: Path) -> Neighbors:
             columns = read_columns(path, lambda held: list(_named(held).values()))
             result = {kind: _rows(columns[name].to_numpy()) for kind, name in _named(columns.column_names).items()}
     else:
-        with unreadable(path, "HDF5"), HDF5.opened(path) as file:
-            result = {kind: _rows(file.labels(name)) for kind, name in _named(list(file.shapes)).items()}
+        reader, library = (numpy_files.NPZ, "") if ending == ".npz" else (HDF5, "HDF5")
+        with unreadable(path, library), reader.opened(path) as file:
+            held = list(file.shapes)
+            named = _named(held) or ({"i": held[0]} if ending == ".npz" and len(held) == 1 else {})
+            result = {kind: _rows(file.labels(name)) for kind, name in named.items()}
     odd = next((array.shape for array in result.values() if not isinstance(array, list) and array.ndim != 2), None)
     if not result or odd is not None:
         got = "has neither" if odd is None else f"has an array of shape {odd}"
