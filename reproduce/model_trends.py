@@ -23,7 +23,7 @@ from deadheat.support import checks
 from deadheat.support.arrays import Float64
 from deadheat.support.caching import cached_property
 from deadheat.support.lazy import require
-from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.support.triple import Triple
 
 AnyReport = Report | GroupedReport
 
@@ -191,7 +191,7 @@ def _values(argument: str, reports: Mapping[str, AnyReport], models: Sequence[st
             kind = type(reports[model]).__name__
             raise InvalidTypeError(f"{argument}[{model!r}]", f"must be a Report or a GroupedReport, but is a {kind}")
     results = [reports[model][measure] for model in models]
-    values = Triple(*map(np.array, columns_of_bounds(results).values()))
+    values = Triple(*(np.array([getattr(each, end) for each in results]) for end in Triple._fields))
     undefined = np.flatnonzero(np.isnan(values.lower))
     if len(undefined):
         title = f"{argument}[{models[undefined[0]]!r}]"

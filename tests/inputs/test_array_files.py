@@ -29,7 +29,7 @@ from safetensors.numpy import save_file
 import deadheat as dh
 from deadheat.errors import FileError, InputError, MissingPackageError
 from deadheat.inputs import disk
-from deadheat.inputs.files import FileLayout
+from deadheat.inputs.files import EMBEDDINGS, FileLayout
 from deadheat.inputs.formats import columns, keyed
 from deadheat.inputs.formats.registry import FORMATS
 from deadheat.inputs.samples import open_rows, open_samples, read
@@ -331,7 +331,7 @@ def test_hdf5_that_points_elsewhere(tmp_path: Path) -> None:
     ],
 )
 def test_endings_that_are_not_read(ending: str, got: str, tmp_path: Path) -> None:
-    readable = [each for each, row in FORMATS.items() if row.embeddings is not None]
+    readable = [each for each, row in FORMATS.items() if EMBEDDINGS in row.holds]
     said = f"{', '.join(readable)}, but {got}"
     assert refusal(read, tmp_path / f"a{ending}").endswith(said)
     assert refusal(dh.evaluate, tmp_path / f"a{ending}", NUMBERS).endswith(said)

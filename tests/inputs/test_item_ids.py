@@ -79,16 +79,16 @@ def test_ids_stay_what_they_are(ids, values, lengths):
 def test_rows_are_flat_in_their_order():
     rows = id_rows([[3, -1], [4, 5, 6]], "ids")
     assert (rows.row.tolist(), rows.place.tolist()) == ([0, 0, 1, 1, 1], [0, 1, 0, 1, 2])
-    there = filled(rows, [2, 1], "counts")
+    there = filled(rows, [2, 1])
     assert there.tolist() == [True, False, True, False, False]
     assert rows.take(there).lengths.tolist() == [1, 1]
     assert rows.matrix(rows.values * 2, 0).tolist() == [[6, -2, 0], [8, 10, 12]]
-    assert score_rows([[0.5, 0.25], [3, 2, 1]], rows, "scores").tolist() == [0.5, 0.25, 3, 2, 1]
+    assert score_rows([[0.5, 0.25], [3, 2, 1]], "scores", rows).tolist() == [0.5, 0.25, 3, 2, 1]
 
 
 def test_an_id_that_comes_twice_is_named_with_its_query():
     rows = id_rows([[1, 2], [4, 2, 3, 4]], "ids")
-    said = refusal(InvalidValueError, require_distinct, rows, rows.values, "ids")
+    said = refusal(InvalidValueError, require_distinct, rows, "ids", rows.values)
     assert said == "ids must be distinct in a row, but query 1 has 4 twice"
     rows = id_rows([[1, 2], [2, 1]], "ids")
-    require_distinct(rows, rows.values, "ids")
+    require_distinct(rows, "ids", rows.values)

@@ -319,7 +319,7 @@ def test_places_on_disk_open_as_the_same_rows(tmp_path: Path) -> None:
         source = open_rows(value, "query")
         places = disk.places_of(source)
         assert all(isinstance(place, disk.Place) for place in places)
-        check(disk.open_places(places, "query"), source.whole())
+        check(disk.open_places(places), source.whole())
     for value in (ROWS, whole[::2], np.load(path, mmap_mode="c")):
         source = open_rows(value, "query")
         assert disk.places_of(source) == [source]

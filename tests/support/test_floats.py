@@ -14,7 +14,7 @@ import pytest
 import deadheat as dh
 from deadheat import _core
 from deadheat.errors import InvalidTypeError
-from deadheat.support.floats import plain_floats, plain_mode
+from deadheat.support.floats import plain_floats
 
 FLAGS = 0x3F  # what has happened, not what is to be done
 PLAIN = _core.set_float_mode(_core.set_float_mode())
@@ -87,8 +87,7 @@ def test_an_underflow_is_no_error():
 
 
 def test_the_mode_is_put_back(flushing):
-    with plain_mode():
-        assert _core.set_float_mode() & ~FLAGS == PLAIN
+    assert plain_floats(_core.set_float_mode)() & ~FLAGS == PLAIN
     assert _core.set_float_mode(FLUSHING) & ~FLAGS == FLUSHING
 
 

@@ -174,6 +174,23 @@ def test_files_of_arrays_are_closed_with_them(threads: bool, folder: Path, monke
     assert n_open() == 0
 
 
+@linux
+@pytest.mark.parametrize("named", [False, True])
+def test_a_scratch_file_whose_closing_fails_is_let_go_without_a_word(
+    named: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As with EIO. Nobody can catch what a finalizer raises: Python prints it."""
+    if named:
+        monkeypatch.setattr("resource.getrlimit", lambda _: (0, 0))
+    unnamed, (array,) = scratch.Unnamed(), scratch.arrays(1, 8 << 20)
+    for descriptor in (unnamed.file.fileno(), scratch.descriptor_of(array)):
+        os.close(descriptor)
+    assert os.path.exists(unnamed.path) == named
+    del unnamed, array
+    time.sleep(0.1)  # one is closed in a thread
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

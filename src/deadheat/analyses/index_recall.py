@@ -55,8 +55,8 @@ class Returned(NamedTuple):
     def of(cls, candidates: Candidates, ids: Any, gallery_ids: Any, counts: Any, depth: int, title: str) -> Returned:
         """Check the ids that an index returned, drop the query itself, and keep the first items of each row."""
         rows = _filled_rows(ids, counts, candidates.n_query, title)
-        items = item_ids.gallery_rows(rows, gallery_ids, len(candidates.ranked), title)
-        item_ids.require_distinct(rows, items, title)
+        items = item_ids.gallery_rows(rows, title, gallery_ids, len(candidates.ranked))
+        item_ids.require_distinct(rows, title, items)
         others = items != candidates.itself_of(np.arange(candidates.n_query))[rows.row]
         rows, items = rows.take(others), items[others]
         first = rows.place < depth
@@ -69,7 +69,7 @@ def _filled_rows(ids: Any, counts: Any, n_query: int, title: str) -> item_ids.Id
     if len(rows.lengths) != n_query:
         rule = f"must have a row for each query, but has {len(rows.lengths)} for {n_query} queries"
         raise InvalidValueError(title, rule)
-    return rows.take(item_ids.filled(rows, counts, "counts"))
+    return rows.take(item_ids.filled(rows, counts))
 
 
 def _shares(of_closer: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64) -> Float64:
@@ -612,7 +612,7 @@ def index_recall_of_truth(
     recalls = {}
     for name, returned_ids in indexes.items():
         rows = _filled_rows(returned_ids, None, n_query, titles[name])
-        item_ids.require_distinct(rows, rows.values, titles[name])
+        item_ids.require_distinct(rows, titles[name], rows.values)
         rows = rows.take(rows.place < depth)
         places_ = _places(rows, true)
         row = rows.row[places_ >= 0]
@@ -635,11 +635,11 @@ def _truth(ids: Any, distances: Any, k: int, order: str) -> tuple[item_ids.IdRow
     if len(rows.lengths) and depth < k:  # else a shorter row than k has no more
         given = f"query {np.argmax(rows.lengths)} has {depth}; -1 stands for nothing, where there are no more"
         raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but {given}")
-    values = rows.place if distances is None else item_ids.score_rows(distances, rows, "distances")
+    values = rows.place if distances is None else item_ids.score_rows(distances, "distances", rows)
     values = -values.astype(np.float64) if order == "descending" else values.astype(np.float64)
-    there = item_ids.filled(rows, None, "ids") & ~(values >= _FAR)
+    there = item_ids.filled(rows) & ~(values >= _FAR)
     true, values = rows.take(there), values[there]
-    item_ids.require_distinct(true, true.values, "ids")
+    item_ids.require_distinct(true, "ids", true.values)
     falls = (values[1:] < values[:-1]) & (true.row[1:] == true.row[:-1])
     wrong = np.concatenate([true.row[~np.isfinite(values)], true.row[1:][falls]])
     if len(wrong):

@@ -486,7 +486,7 @@ def classification(
             raise InvalidValueError("scores", f"must be one-dimensional (n,), but has shape {numbers.shape}")
         if templates is not None:
             raise InvalidValueError("templates", "must be left out without a matrix of scores and its people")
-        positive = classes(labels, len(numbers), "labels", "score")
+        positive = classes(labels, "labels", len(numbers), "score")
         codes = groups_of(groups, len(numbers), trials, "scores")
     result = _classified(numbers, positive, codes, order, names_in(measures))
     result = replace(result, _ids=ids, _folds=None if trials is None else trials.folds)
@@ -622,7 +622,7 @@ def pair_classification(
         raise InvalidValueError("templates", "must be left out without ids, of which several rows may have the same")
     metric = distance_registry.make(distance_registry.named(distance), embeddings, None, exact_only=False).measuring()
     rows = _rows(rows, metric.n_gallery)
-    positive = classes(same, len(rows) if trials is None else trials.n_pair, "same", "pair")
+    positive = classes(same, "same", len(rows) if trials is None else trials.n_pair, "pair")
     codes = groups_of(groups, len(positive), trials, "pairs")
     ranks, closeness = ranks_of_pairs(metric, rows)
     ranks = ranks if expanded is None else expanded.best(ranks)

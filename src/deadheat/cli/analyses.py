@@ -128,7 +128,7 @@ def _classes(file: Path, layout: FileLayout, positive: str | None) -> NDArray[An
     if positive is not None:
         return np.asarray(text == positive)
     try:
-        return classes(labels, len(labels), "labels", "score")
+        return classes(labels, "labels", len(labels), "score")
     except InputError:
         raise FileError(file, f": labels must be 0 and 1, but are {result}; name one as --positive") from None
 

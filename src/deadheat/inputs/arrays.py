@@ -103,18 +103,11 @@ def finite_scores(values: ArrayLike) -> NDArray[Any]:
     return array
 
 
-def require_counted(values: NDArray[Any], ignored: Any, name: str, start: int = 0) -> None:
+@names_argument
+def require_counted(values: NDArray[Any], ignored: Any, start: int = 0) -> None:
     """Refuse NaN and infinities among scores, except where they are ignored, in rows that are numbered from `start`.
 
     `ignored` is a mask that broadcasts to the scores: junk may have any score, such as the -inf of a mask.
-
-    Examples
-    --------
-    >>> require_counted(np.array([[0.5, -np.inf]]), np.array([False, True]), "scores")
-    >>> require_counted(np.array([[0.5, -np.inf]]), False, "scores")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: scores must be finite, but holds -inf in row 0, column 1; to leave an item out, \
-use junk
     """
     if values.dtype.kind != "f":
         return
@@ -122,7 +115,7 @@ use junk
     for row, *column in [] if finite.all() else np.argwhere(~(finite | ignored))[:1]:
         where = f"row {start + row}" + "".join(f", column {index}" for index in column)
         rule = f"must be finite, but holds {values[(row, *column)]} in {where}"
-        raise InvalidValueError(name, rule + ("; to leave an item out, use junk" if column else ""))
+        raise InvalidValueError(VALUES, rule + ("; to leave an item out, use junk" if column else ""))
 
 
 def relevance(values: Any, shape: tuple[int, ...], matched: str = "scores") -> Any:

@@ -61,10 +61,6 @@ class File(Source):
     def state(self) -> Hashable:
         return _state_of(os.stat(self._path))
 
-    def as_stored(self) -> Iterator[Rows]:
-        """Yield all rows in order, in pieces, in the type in which they are stored."""
-        return (rows for _, rows in self.stored_pieces(max(1, RESIDENT // self._row)))
-
     def transposed(self) -> Iterator[Rows]:
         """Yield the columns in order, as rows, in pieces: those of a file that is stored column by column."""
         step = max(1, TRANSPOSED // (self.shape[0] * self.stored.itemsize))
@@ -134,7 +130,7 @@ def pages(array: Any) -> mmap.mmap | None:
 def checked(source: File) -> Source:
     """Return the source after checking all rows, a piece at a time."""
     if source.stored.kind == "f" or source.stored.itemsize == 8:
-        for _ in _exact(source.as_stored()):
+        for _ in _exact(rows for _, rows in source.stored_pieces(max(1, RESIDENT // source._row))):
             pass
     return source
 
@@ -230,16 +226,16 @@ def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
     return copied(pieces, file, path)
 
 
-def open_places(places: Sequence[Place], title: str) -> Source:
+def open_places(places: Sequence[Place]) -> Source:
     """Open a source of the rows at these places.
 
     Rows that are small compared with the memory stay mapped, and all processes of a machine share them.
     """
     stays = sum(place.nbytes for place in places) <= available_memory() * _STAYS
-    sources = [_opened(place, title, stays) for place in places]
+    sources = [_opened(place, stays) for place in places]
     return sources[0] if len(sources) == 1 else Shards(sources)
 
 
-def _opened(part: Place, title: str, stays: bool) -> Source:
+def _opened(part: Place, stays: bool) -> Source:
     array: Any = np.memmap(part.path, np.dtype(part.dtype), "r", part.offset, part.shape) if stays else None
-    return Array(np.asarray(array)) if stays and array.flags.aligned else File(part, title)
+    return Array(np.asarray(array)) if stays and array.flags.aligned else File(part, "rows")

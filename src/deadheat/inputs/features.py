@@ -32,15 +32,7 @@ def remarks() -> Iterator[list[str]]:
 
 
 def look_at(names: Sequence[str] | None, rows: Array, remedy: str) -> None:
-    """Say which columns of an embedding look like no features: by their names, or as numbers of rows.
-
-    Examples
-    --------
-    >>> with remarks() as said:
-    ...     look_at(["id", "a"], np.array([[3, 0.5], [1, 0.25], [2, 0.5], [4, 1.5]]), "leave them out")
-    >>> print(*said)
-    Dimensions include what looks like no feature: column 'id'; leave them out.
-    """
+    """Say which columns of an embedding look like no features: by their names, or as numbers of rows."""
     said = _remarks.get()
     if said is None or rows.ndim != 2 or rows.dtype.kind not in "iuf":
         return

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
 from deadheat.inputs import limits
 from deadheat.support import checks, scratch
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.lazy import glob, lazy
 
 gzip: Any = lazy("gzip")
@@ -25,6 +26,9 @@ zlib: Any = lazy("zlib")
 Labels: TypeAlias = NDArray[Any]
 Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
 Path: TypeAlias = str | os.PathLike[str]
+Parts: TypeAlias = tuple[str, ...]  # of a file: one of these three
+
+EMBEDDINGS, LABELS, BOTH = ("embeddings",), ("labels",), ("embeddings", "labels")
 
 
 class FileLayout(NamedTuple):
@@ -47,8 +51,8 @@ class FileLayout(NamedTuple):
     is_table: bool = False
 
 
-LABELS = ("labels", "label", "class", "y")  # usual names, in lower case
-_USUAL = {"labels": LABELS, "confidence": ("confidence", "confidences", "sigma")}
+LABEL_NAMES = ("labels", "label", "class", "y")  # usual names, in lower case
+_USUAL = {"labels": LABEL_NAMES, "confidence": ("confidence", "confidences", "sigma")}
 
 
 def usual_names(content: str) -> tuple[str, ...]:
@@ -134,12 +138,10 @@ def is_path(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
-def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
-    """Return the files that match a pattern, in natural order; the path itself if it is no pattern, or is a file.
-
-    `name` is the name of the argument.
-    """
-    text = checks.path(path, name)
+@names_argument
+def fitting(path: str | os.PathLike[str]) -> list[str]:
+    """Return the files that match a pattern, in natural order; the path itself if it is no pattern, or is a file."""
+    text = checks.path(path, VALUES)
     if scratch.is_url(text):
         limits.require_file(text)
         return sorted(scratch.matching(text), key=natural)
@@ -148,11 +150,12 @@ def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
     return sorted(glob.glob(text, recursive=True), key=natural)
 
 
-def matching(path: str | os.PathLike[str], name: str) -> list[str]:
+@names_argument
+def matching(path: str | os.PathLike[str]) -> list[str]:
     """Return the files that match a pattern, as `fitting` does, and refuse a pattern that matches none."""
-    paths = fitting(path, name)
+    paths = fitting(path)
     if not paths:
-        raise InvalidValueError(name, f"must be files that are there, but none fits {os.fspath(path)!r}")
+        raise InvalidValueError(VALUES, f"must be files that are there, but none fits {os.fspath(path)!r}")
     return paths
 
 
@@ -169,13 +172,7 @@ def natural(text: str) -> tuple[list[str | int], str]:
 
 
 def orders(arguments: Mapping[str, Any]) -> Orders:
-    """Return the files of each argument in which a pattern matches more than one, in the order that deadheat chose.
-
-    Examples
-    --------
-    >>> orders({"embeddings": ["emb-2.npy", "emb-1.npy"], "labels": [0, 1]})
-    {}
-    """
+    """Return the files of each argument in which a pattern matches more than one, in the order that deadheat chose."""
     result = {}
     for name, value in arguments.items():
         files = [fitting(path, name) for path in paths_given(value)]
@@ -186,7 +183,7 @@ def orders(arguments: Mapping[str, Any]) -> Orders:
 
 def paths_in(value: Any) -> list[str]:
     """Return the files of an argument, with patterns expanded; none if it is not all paths."""
-    return [path for given in paths_given(value) for path in fitting(given)]
+    return [path for given in paths_given(value) for path in fitting(given, "path")]
 
 
 def paths_given(value: Any) -> list[str | os.PathLike[str]]:
@@ -196,13 +193,7 @@ def paths_given(value: Any) -> list[str | os.PathLike[str]]:
 
 
 def sentences(files: Orders) -> Iterable[str]:
-    """Yield the orders in words, one line per argument, with file names alone and at most seven of them.
-
-    Examples
-    --------
-    >>> print(*sentences({"embeddings": tuple(f"parts/emb-{part}.npy" for part in range(9))}))
-    embeddings: 9 files in this order: emb-0.npy, emb-1.npy, emb-2.npy, emb-3.npy, emb-4.npy, ..., emb-8.npy.
-    """
+    """Yield the orders in words, one line per argument, with file names alone and at most seven of them."""
     for name, paths in files.items():
         shown = [os.path.basename(path) for path in paths]
         if len(shown) > 7:

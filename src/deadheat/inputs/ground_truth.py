@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError, InvalidValueError
-from deadheat.inputs.files import FileLayout, unreadable, unzipped
+from deadheat.inputs.files import LABELS, FileLayout, unreadable, unzipped
 from deadheat.inputs.formats import numpy_files, vectors
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.keyed import HDF5
@@ -57,13 +57,8 @@ def read_neighbors(path: Path) -> Neighbors:
         arrays = [np.array(array) for array in vectors.mapped(path, types)]
         result = {array.dtype.kind: array for array in arrays}
     elif ending == ".npy":
-        array = np.asarray(numpy_files.labels(path, FileLayout()))
+        (array,) = numpy_files.read(path, FileLayout(), LABELS)
         result = {"f" if array.dtype.kind == "f" else "i": array}
-    elif ending == ".npz":
-        with numpy_files.NPZ.opened(path) as file:
-            held = list(file.shapes)
-            named = _named(held) or ({"i": held[0]} if len(held) == 1 else {})
-            result = {kind: file.labels(name) for kind, name in named.items()}
     elif ending == ".jsonl":
         result = _of_lines(path)
     elif ending == ".parquet":
@@ -71,8 +66,11 @@ def read_neighbors(path: Path) -> Neighbors:
             columns = read_columns(path, lambda held: list(_named(held).values()))
             result = {kind: _rows(columns[name].to_numpy()) for kind, name in _named(columns.column_names).items()}
     else:
-        with unreadable(path, "HDF5"), HDF5.opened(path) as file:
-            result = {kind: _rows(file.labels(name)) for kind, name in _named(list(file.shapes)).items()}
+        reader, library = (numpy_files.NPZ, "") if ending == ".npz" else (HDF5, "HDF5")
+        with unreadable(path, library), reader.opened(path) as file:
+            held = list(file.shapes)
+            named = _named(held) or ({"i": held[0]} if ending == ".npz" and len(held) == 1 else {})
+            result = {kind: _rows(file.labels(name)) for kind, name in named.items()}
     odd = next((array.shape for array in result.values() if not isinstance(array, list) and array.ndim != 2), None)
     if not result or odd is not None:
         got = "has neither" if odd is None else f"has an array of shape {odd}"

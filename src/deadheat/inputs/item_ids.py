@@ -35,11 +35,6 @@ def own_rows(exclude: OwnRows, n_query: int, n_gallery: int) -> Int64:
 
     `exclude` has these rows, or is a pair of ids, (n_query,) and (n_gallery,): a query and a gallery item with equal
     ids are the same item. Queries may share an id, but items of the gallery may not.
-
-    Examples
-    --------
-    >>> own_rows([2, -1], 2, 3), own_rows((["b", "x"], ["a", "b", "c"]), 2, 3)
-    (array([ 2, -1]), array([ 1, -1]))
     """
     if isinstance(exclude, (tuple, list)) and len(exclude) == 2 and not any(map(_is_single, exclude)):
         query_ids = labels(exclude[0], n_query, "exclude[0]", "embeddings")
@@ -150,12 +145,12 @@ def _ids(array: Array) -> Array:
     return array
 
 
-def score_rows(scores: Any, ids: IdRows, name: str) -> Array:
+@names_argument
+def score_rows(scores: Any, ids: IdRows) -> Array:
     """Return the scores of ids, flat like the ids; the scores of padding may be anything."""
-    with naming(name):
-        scores = on_host(scores)
-        flat = _flat_matrix(scores, ids) if hasattr(scores, "__array__") else _flat_rows(scores, ids)
-        float_type(flat.dtype)
+    scores = on_host(scores)
+    flat = _flat_matrix(scores, ids) if hasattr(scores, "__array__") else _flat_rows(scores, ids)
+    float_type(flat.dtype)
     return flat
 
 
@@ -184,22 +179,24 @@ def _flat_rows(scores: Any, ids: IdRows) -> Array:
     return plain([score for row in rows for score in row])
 
 
-def filled(ids: IdRows, counts: Any, name: str) -> Bool:
+def filled(ids: IdRows, counts: Any = None) -> Bool:
     """Mark the ids that stand for an item: not −1, and among the first `counts` of their row."""
     signed = ids.values.dtype.kind in "iO" and len(ids.values) > 0
     there = ids.values != NOTHING if signed else np.ones(len(ids.values), dtype=np.bool_)
     if counts is None:
         return np.asarray(there, dtype=np.bool_)
-    numbers = plain(counts, name)
+    numbers = plain(counts, "counts")
     if numbers.shape != ids.lengths.shape or numbers.dtype.kind not in "iu":
         rule = f"must be one integer for each of the {len(ids.lengths)} queries"
-        raise InvalidValueError(name, f"{rule}, but has dtype {numbers.dtype} and shape {numbers.shape}")
+        raise InvalidValueError("counts", f"{rule}, but has dtype {numbers.dtype} and shape {numbers.shape}")
     if ((numbers < 0) | (numbers > ids.lengths)).any():
-        raise InvalidValueError(name, f"must be from 0 to the length of a row, but holds {numbers.tolist()}"[:120])
+        rule = f"must be from 0 to the length of a row, but holds {numbers.tolist()}"
+        raise InvalidValueError("counts", rule[:120])
     return np.asarray(there & (ids.place < numbers[ids.row]), dtype=np.bool_)
 
 
-def require_distinct(ids: IdRows, codes: Int64, name: str) -> None:
+@names_argument
+def require_distinct(ids: IdRows, codes: Int64) -> None:
     """Refuse an id that occurs twice within a row; `codes` are equal where ids are."""
     order = np.lexsort((codes, ids.row))
     row, code = ids.row[order], codes[order]
@@ -207,7 +204,7 @@ def require_distinct(ids: IdRows, codes: Int64, name: str) -> None:
     if len(twice):
         index = order[twice[0]]
         item = ids.values[index : index + 1].tolist()[0]
-        raise InvalidValueError(name, f"must be distinct in a row, but query {ids.row[index]} has {item!r} twice")
+        raise InvalidValueError(VALUES, f"must be distinct in a row, but query {ids.row[index]} has {item!r} twice")
 
 
 def numbered(parts: list[tuple[Array, str]]) -> list[Int64]:
@@ -218,30 +215,25 @@ def numbered(parts: list[tuple[Array, str]]) -> list[Int64]:
     return np.split(codes, np.cumsum([len(part) for part, _ in parts])[:-1])
 
 
-def gallery_rows(
-    ids: IdRows, gallery_ids: Any, n_gallery: int, name: str,
-    gallery: tuple[str, str] = ("the gallery", "gallery_ids"), missing: bool = False,
-) -> Int64:  # fmt: skip
-    """Return the row of the gallery that each id is, −1 if it is not in `gallery_ids` and `missing` allows that.
-
-    `name` and `gallery` are the names of the ids, of the gallery and of its ids in messages.
-    """
-    of_gallery = None if gallery_ids is None else labels(gallery_ids, n_gallery, gallery[1], gallery[0])
+@names_argument
+def gallery_rows(ids: IdRows, gallery_ids: Any, n_gallery: int, missing: bool = False) -> Int64:
+    """Return the row of the gallery that each id is, −1 if it is not in `gallery_ids` and `missing` allows that."""
+    of_gallery = None if gallery_ids is None else labels(gallery_ids, n_gallery, "gallery_ids", "the gallery")
     if not len(ids.values):
         return np.empty(0, dtype=np.int64)
     if of_gallery is not None:
-        rows = rows_by_id(ids.values, of_gallery, (name, gallery[1]))
+        rows = rows_by_id(ids.values, of_gallery, (VALUES, "gallery_ids"))
         unknown = np.flatnonzero(rows < 0)
         if len(unknown) and not missing:
             query, item = ids.row[unknown[0]], ids.values[unknown[0]]
-            raise InvalidValueError(name, f"must be among {gallery[1]}, but query {query} has {item!s}")
+            raise InvalidValueError(VALUES, f"must be among gallery_ids, but query {query} has {item!s}")
         return rows
     if ids.values.dtype.kind not in "iu":
-        rule = f"must be rows of {gallery[0]}, unless {gallery[1]} says what its items are called"
-        raise InvalidTypeError(name, f"{rule}, but have dtype {ids.values.dtype}")
+        rule = "must be rows of the gallery, unless gallery_ids says what its items are called"
+        raise InvalidTypeError(VALUES, f"{rule}, but have dtype {ids.values.dtype}")
     outside = np.flatnonzero((ids.values < 0) | (ids.values >= n_gallery))
     if len(outside):
         query, item = ids.row[outside[0]], ids.values[outside[0]]
-        rule = f"must be rows of {gallery[0]}, 0 to {n_gallery - 1}, or -1 for nothing"
-        raise InvalidValueError(name, f"{rule}, but query {query} has {item}")
+        rule = f"must be rows of the gallery, 0 to {n_gallery - 1}, or -1 for nothing"
+        raise InvalidValueError(VALUES, f"{rule}, but query {query} has {item}")
     return ids.values.astype(np.int64)

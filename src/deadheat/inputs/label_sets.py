@@ -69,13 +69,7 @@ class LabelSets:
 
 
 def are_several(values: Any) -> bool:
-    """Return whether labels are several a row: a matrix of more than one row and column, or a list of sets.
-
-    Examples
-    --------
-    >>> are_several(np.eye(3)), are_several([{1}, {1, 2}]), are_several([[1, 2, 3]]), are_several([1, 2])
-    (True, True, True, False)
-    """
+    """Return whether labels are several a row: a matrix of more than one row and column, or a list of sets."""
     if isinstance(values, LabelSets):
         return True
     if isinstance(values, (list, tuple)):
@@ -98,18 +92,18 @@ def as_sets(values: Any) -> Any:
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows] if several else values
 
 
-def label_sets(values: Any, n: int, name: str, what: str) -> LabelSets:
+@names_argument
+def label_sets(values: Any, n: int, what: str) -> LabelSets:
     """Check labels of several a row: one row of labels for each of `n` items."""
-    with naming(name):
-        if isinstance(values, LabelSets):
-            sets = values
-        elif isinstance(values, (list, tuple)):
-            sets = _of_sets(values)
-        else:
-            sets = _of_sparse(values) if hasattr(values, "tocsr") else _of_matrix(values)
-        if len(sets) != n:
-            rule = f"must have one entry per row of {what}, but got labels of {len(sets)} rows for {n} rows"
-            raise InvalidValueError(VALUES, rule)
+    if isinstance(values, LabelSets):
+        sets = values
+    elif isinstance(values, (list, tuple)):
+        sets = _of_sets(values)
+    else:
+        sets = _of_sparse(values) if hasattr(values, "tocsr") else _of_matrix(values)
+    if len(sets) != n:
+        rule = f"must have one entry per row of {what}, but got labels of {len(sets)} rows for {n} rows"
+        raise InvalidValueError(VALUES, rule)
     return sets
 
 

@@ -88,13 +88,7 @@ def label_codes(query: Labels, gallery: Labels | None = None) -> tuple[NDArray[n
 
 
 def from_text(cells: Sequence[str]) -> Labels:
-    """Parse labels in text: integers if all of them are plain integers, so that no two labels become one.
-
-    Examples
-    --------
-    >>> from_text(["7", "8"]), from_text(["7", "07"])
-    (array([7, 8]), array(['7', '07'], dtype='<U2'))
-    """
+    """Parse labels in text: integers if all of them are plain integers, so that no two labels become one."""
     with suppress(ValueError, OverflowError):
         values = [int(cell) for cell in cells]
         if [str(value) for value in values] == list(cells):

@@ -131,12 +131,6 @@ def bytes_held(file: IO[bytes]) -> int:
 
 
 def repeated(names: Iterable[Name]) -> Name | None:
-    """Return the first name that comes again, or None.
-
-    Examples
-    --------
-    >>> repeated(["a", "b", "c", "b"])
-    'b'
-    """
+    """Return the first name that comes again, or None."""
     known = set[Name]()
     return next((name for name in names if name in known or known.add(name)), None)  # type: ignore[func-returns-value]

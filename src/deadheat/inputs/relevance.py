@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, item_ids
 from deadheat.inputs.conversion import n_dim, plain
-from deadheat.inputs.files import FileLayout, is_path, unzipped
+from deadheat.inputs.files import EMBEDDINGS, FileLayout, is_path, unzipped
 from deadheat.inputs.pair_rules import RuledMask
 from deadheat.support import checks
-from deadheat.support.arguments import naming
+from deadheat.support.arguments import VALUES, names_argument, naming
 from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, runs_joined
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import fractions, lazy
@@ -226,25 +226,25 @@ def within(radius: Any, positions: ArrayLike, gallery_positions: ArrayLike | Non
     return Within(float(length), shaped[0], None if gallery_positions is None else shaped[-1])
 
 
-def _positions(given: Any, name: str) -> Array:
+@names_argument
+def _positions(given: Any) -> Array:
     """Return checked positions, (n,) or (n, d): numbers that float64 holds, or times."""
     listed = isinstance(given, (list, tuple)) and len(given) > 0 and hasattr(given[0], "isoformat")
     values = np.asarray(given, dtype="datetime64[us]") if listed else given
     kind = getattr(getattr(values, "dtype", None), "kind", None)
-    array = (
-        np.asarray(values) if kind in ("M", "m") else plain(list(given) if isinstance(given, range) else given, name)
-    )
+    array = np.asarray(values) if kind in ("M", "m") else plain(list(given) if isinstance(given, range) else given)
     if array.ndim not in (1, 2) or 0 in array.shape:
-        raise InvalidValueError(name, f"must be one position for each row, (n,) or (n, d), but has shape {array.shape}")
+        raise InvalidValueError(
+            VALUES, f"must be one position for each row, (n,) or (n, d), but has shape {array.shape}"
+        )
     if array.dtype.kind in "Mm":
         if np.isnat(array).any() or array.ndim != 1:
-            raise InvalidValueError(name, "must be one time for each row, (n,), none of them missing")
+            raise InvalidValueError(VALUES, "must be one time for each row, (n,), none of them missing")
         return array
-    with naming(name):
-        arrays.float_type(array.dtype)
-        arrays.require_exact(array.reshape(len(array), -1), name)
+    arrays.float_type(array.dtype)
+    arrays.require_exact(array.reshape(len(array), -1))
     if np.abs(array.astype(np.float64)).max() > _LARGEST:
-        raise InvalidValueError(name, "must be from -1e100 to 1e100, but some are beyond")
+        raise InvalidValueError(VALUES, "must be from -1e100 to 1e100, but some are beyond")
     return array
 
 
@@ -310,7 +310,7 @@ def _read(path: Any) -> Any:
     """Return the matrix in a file, or the lists of rows in the lines of a text."""
     if registry.ending_of(path) != ".txt":
         with naming("relevant"):
-            content = registry.read(str(path), FileLayout(), "embeddings")
+            (content,) = registry.read(str(path), FileLayout(), EMBEDDINGS)
         return np.concatenate([*content]) if isinstance(content, Iterator) else content
     rows = []
     with unzipped(path) as file:
@@ -344,9 +344,9 @@ def _by_query(given: Mapping[Any, Any], n_query: int) -> list[Any]:
 
 def _of_rows(given: Any, shape: tuple[int, int]) -> ListedPairs:
     listed, gains = listed_ids([[] if row is None else row for row in given], shape[0])
-    there = item_ids.filled(listed, None, "relevant")
+    there = item_ids.filled(listed)
     listed, gains = listed.take(there), gains[there]
-    items = item_ids.gallery_rows(listed, None, shape[1], "relevant")
+    items = item_ids.gallery_rows(listed, "relevant", None, shape[1])
     return _with_gain(shape, listed.row, items, gains)
 
 

@@ -69,14 +69,14 @@ class RowColumns:
     separator: str | None = None
     ascending: bool = False  # whether the lowest score is the best
     parse: Callable[[str], Any] = float  # a number of text, or the text itself
-    title: str = "columns"  # of the map
     ranking: set[str] = field(default_factory=set)  # by what documents are ranked, as far as they were read
 
     @classmethod
-    def checked(cls, argument: str, parse: Callable[[str], Any], given: Any, title: str) -> RowColumns:
+    def checked(cls, argument: str, parse: Callable[[str], Any], given: Any) -> RowColumns:
         """Check the caller's map, or take None for usual names."""
         if given is None:
             return cls(argument, parse=parse)
+        title = cls(argument).title
         number = NAMES[argument][0]
         roles = ("query", "document", number)
         settings = ("separator", "order") if argument == "run" else ("separator",)
@@ -95,11 +95,16 @@ class RowColumns:
         if len(kinds) > 1 or (kinds == {False} and None in asked[:2]):
             rule = "must have names alone, or places alone, of query and document too"
             raise InvalidTypeError(title, f"{rule}, but has {checks.shown(dict(given))}")
-        return cls(argument, asked, given.get("separator"), given.get("order") == "ascending", parse, title)
+        return cls(argument, asked, given.get("separator"), given.get("order") == "ascending", parse)
 
     @property
     def kind(self) -> str:
         return "qrels" if self.argument == "qrels" else "run"
+
+    @property
+    def title(self) -> str:
+        """The argument that the caller's map is."""
+        return "qrels_columns" if self.argument == "qrels" else "columns"
 
     @property
     def by_place(self) -> bool:
@@ -183,9 +188,7 @@ def require_lengths(items: list[Any], values: list[Any], argument: str) -> None:
         raise InvalidValueError(argument, rule)
 
 
-def column_of(
-    held: list[Any], usual: Mapping[str, tuple[str, ...]], given: Any, title: str = "columns"
-) -> dict[str, Any]:
+def column_of(held: list[Any], usual: Mapping[str, tuple[str, ...]], given: Any) -> dict[str, Any]:
     """Return the column of each role: as the caller's map has it, or by its usual names; all must be there."""
     given = {} if given is None else checks.mapping(given, "columns", "a dictionary from roles to names of columns")
     for role in given:

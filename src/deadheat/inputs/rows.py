@@ -151,13 +151,7 @@ def _is_list(cell: Any) -> bool:
 
 
 def _hits_in(response: Any) -> Any:
-    """Return the documents of one query in a response: a list, or a dictionary without any; None if there is no one.
-
-    Examples
-    --------
-    >>> _hits_in({"took": 3, "hits": {"total": {"value": 1}, "hits": [{"_id": "a", "_score": 0.5}]}})
-    [{'_id': 'a', '_score': 0.5}]
-    """
+    """Return the documents of one query in a response: a list, or a dictionary without any; None if there is no one."""
     while not _is_list(response):
         if isinstance(response, Mapping):
             if {*map(type, response.values())} <= {int, float}:  # as mostly
@@ -266,11 +260,6 @@ def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
 
     A query is called by its key, or by its place from 0. An entry of a ranked list that holds several ids is a tied
     group. The integer -1 is nothing, as in faiss. Hits with scores are ranked by these.
-
-    Examples
-    --------
-    >>> list(rows_of_lists([["a", {"b"}, "c"]], "ranked_ids"))
-    [(0, 0, 'a', -1), (0, 0, 'b', -2), (0, 0, 'c', -3)]
     """
     kind = "a list of ids for each query"
     is_ranked, columns = argument == "ranked_ids", RowColumns(argument)
@@ -284,7 +273,7 @@ def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
             continue
         if is_ranked:
             _require_ids(entries, f"{argument}, query {checks.shown(query)}:")
-            groups = (entry if _is_group(entry) else [entry] for entry in entries)
+            groups = ([each] if isinstance(each, (str, bytes)) or not np.iterable(each) else each for each in entries)
             entries = [(item, -rank) for rank, group in enumerate(groups, 1) for item in group]
         elif not isinstance(row, Mapping):
             entries = [(_judgement(item), 1) for item in entries]
@@ -294,16 +283,9 @@ def rows_of_lists(lists: Any, argument: str) -> Iterator[Row]:
 
 def _are_hits(entries: list[Any], columns: RowColumns) -> bool:
     """Return whether the entries of a list are pairs of an id and a score, or have fields for ids."""
-    first = entries[0]
-    if isinstance(first, (str, int, float, set, frozenset, list, tuple, np.ndarray, np.generic)) and not hasattr(
-        first, "_fields"
-    ):
-        return all(map(_is_pair, entries)) and any(isinstance(each[1], (float, np.floating)) for each in entries)
-    return columns.found(_fields(first), in_hits=True)[1] is not None
-
-
-def _is_group(entry: Any) -> bool:
-    return np.iterable(entry) and not isinstance(entry, (str, bytes))
+    if _has_fields(entries[0]):
+        return columns.found(_fields(entries[0]), in_hits=True)[1] is not None
+    return all(map(_is_pair, entries)) and any(_is_float(score) for _, score in entries)
 
 
 def _require_ids(entries: list[Any], where: str) -> None:

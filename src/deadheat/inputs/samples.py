@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import features, label_sets
+from deadheat.inputs import features, files, label_sets
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
 from deadheat.inputs.conversion import is_on_card, n_dim, plain, require_collected
 from deadheat.inputs.disk import File, checked, pages, spooled
-from deadheat.inputs.files import Content, FileLayout, Labels, Orders, is_path, matching, orders, paths_given, paths_in
+from deadheat.inputs.files import BOTH, EMBEDDINGS, LABELS, Content, FileLayout, Labels, Orders, is_path, paths_given
 from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import common_kind, flat, joined, require_together
 from deadheat.inputs.labels import labels as checked_labels
@@ -105,7 +105,7 @@ def open_samples(
         rows = str(embeddings) if is_path(embeddings) else rows  # a file of their own is named, as it may be at fault
     opened = label_sets.as_sets(opened)
     if label_sets.are_several(opened) or (several and n_dim(opened) == 2):
-        return Samples(source, label_sets.label_sets(opened, len(source), names[1], rows))
+        return Samples(source, label_sets.label_sets(opened, names[1], len(source), rows))
     return Samples(source, checked_labels(opened, len(source), names[1], rows))
 
 
@@ -125,17 +125,18 @@ def open_pair(
     """
     if gallery is None or (gallery_labels is None and not paths_given(gallery)):
         require_together(gallery, gallery_labels, names[2:])
-    _reject_unused_options(layout, [(embeddings, labels), (gallery, gallery_labels)])
+    if layout != USUAL:
+        registry.reject_unused_options(layout, [(embeddings, labels), (gallery, gallery_labels)])
     given = {names[0]: embeddings, names[2]: gallery}
     given |= {name: value for name, value in ((names[1], labels), (names[3], gallery_labels)) if are_label_files(value)}
-    files = orders(given)
+    in_order = files.orders(given)
     both = any(map(label_sets.are_several, (labels, gallery_labels)))  # so that one row of labels is one row here too
     with features.remarks() as said:
         query = open_samples(embeddings, labels, names=names[:2], layout=layout, several=both)
         items = None
         if gallery is not None:
             items = open_samples(gallery, gallery_labels, names=names[2:], layout=layout, several=both)
-    pair = Pair(query, items, files, tuple(dict.fromkeys(said)))
+    pair = Pair(query, items, in_order, tuple(dict.fromkeys(said)))
     if items is None:
         label_sets.require_no_relevance(query.labels, names[1])
         return pair
@@ -160,7 +161,7 @@ def open_unlabelled(embeddings: EmbeddingsLike, gallery: EmbeddingsLike | None, 
     with features.remarks() as said:
         sources = [open_rows(rows, name, layout) for name, rows in given.items()]
     query, *items = (Samples(source, Unlabelled(len(source))) for source in sources)
-    return Pair(query, items[0] if items else None, orders(given), tuple(dict.fromkeys(said)))
+    return Pair(query, items[0] if items else None, files.orders(given), tuple(dict.fromkeys(said)))
 
 
 @plain_floats
@@ -246,7 +247,7 @@ def read(
     header is None or checks.flag(header, "header")
     chosen, left_out = _patterns(columns, "columns"), _patterns(drop, "drop")
     layout = FileLayout(embeddings_key, labels_key, label_column, header, columns=chosen, drop=left_out)
-    _reject_unused_options(layout, [(path, labels)])
+    registry.reject_unused_options(layout, [(path, labels)])
     opened = open_samples(path, labels, layout=layout)
     return Samples(opened.embeddings.whole(), opened.labels)
 
@@ -276,14 +277,6 @@ def _reject_tables(value: Any) -> None:
         raise InvalidTypeError(VALUES, f"must be an array or a column, but is a {kind}{hint}")
 
 
-def _reject_unused_options(layout: FileLayout, samples: Sequence[tuple[Any, Any]]) -> None:
-    if layout == USUAL:
-        return
-    embeddings = [path for rows, _ in samples for path in paths_in(rows)]
-    labels = [path for rows, given in samples for path in paths_in(rows if given is None else given)]
-    registry.reject_unused_options(layout, embeddings, labels)
-
-
 class Part(NamedTuple):
     """A part of an argument: the path of a file, or an array, and which of the parts it is, for messages."""
 
@@ -295,10 +288,10 @@ class Part(NamedTuple):
     def title(self) -> str:
         return self.argument + self.which
 
-    def read(self, layout: FileLayout, what: Any) -> Any:
-        """Return what the file of this part holds."""
+    def read(self, layout: FileLayout, parts: files.Parts) -> list[Any]:
+        """Return embeddings, labels or both from the file of this part."""
         with naming(self.title):
-            return registry.read(self.value, layout, what)
+            return registry.read(self.value, layout, parts)
 
 
 def _parts(value: Any, argument: str) -> list[Part]:
@@ -306,7 +299,7 @@ def _parts(value: Any, argument: str) -> list[Part]:
     parts = []
     for index, entry in enumerate([value] if is_path(value) else value):
         if is_path(entry):
-            parts += [Part(scratch.own_copy(path), argument, f": {path}") for path in matching(entry, argument)]
+            parts += [Part(scratch.own_copy(path), argument, f": {path}") for path in files.matching(entry, argument)]
         else:
             parts.append(Part(entry, argument, f"[{index}]"))
     return parts
@@ -316,7 +309,7 @@ def _open_both(embeddings: Any, names: tuple[str, str], layout: FileLayout) -> t
     if not paths_given(embeddings):
         raise InvalidTypeError(names[1], "must be given: only files can hold labels too")
     parts = _parts(embeddings, names[0])
-    contents = [part.read(layout, "samples") for part in parts]
+    contents = [part.read(layout, BOTH) for part in parts]
     sources = [_open_content(content, part) for (content, _), part in zip(contents, parts, strict=True)]
     of_labels = [part._replace(argument=names[1]) for part in parts]
     return _join_rows(sources, parts), _join_labels([labels for _, labels in contents], of_labels)
@@ -350,18 +343,12 @@ def open_labels(value: Any, argument: str, layout: FileLayout = USUAL) -> Any:
     if not is_path(value) and not _are_label_parts(value):
         return value
     parts = _parts(value, argument)
-    arrays = [part.read(layout, "labels") if is_path(part.value) else plain(part.value, part.title) for part in parts]
+    arrays = [part.read(layout, LABELS)[0] if is_path(part.value) else plain(part.value, part.title) for part in parts]
     return _join_labels(arrays, parts)
 
 
 def labels_of_queries(value: QueryLabels, n_query: int, ids: Sequence[str] | None = None) -> Labels:
-    """Return the labels of queries, checked: one for each in their order, or by their `ids` in a dictionary.
-
-    Examples
-    --------
-    >>> labels_of_queries({"q2": "who", "q1": "when"}, 2, ["q1", "q2"])
-    array(['when', 'who'], dtype=object)
-    """
+    """Return the labels of queries, checked: one for each in their order, or by their `ids` in a dictionary."""
     if isinstance(value, Mapping) and ids is not None:
         by_id = {str(query): label for query, label in value.items()}
         missing = next((query for query in ids if query not in by_id), None)
@@ -381,7 +368,7 @@ def _open_part(part: Part, layout: FileLayout) -> Source:
     if isinstance(part.value, Source):
         return part.value
     if is_path(part.value):
-        return _open_content(part.read(layout, "embeddings"), part)
+        return _open_content(part.read(layout, EMBEDDINGS)[0], part)
     with naming(part.title):
         source = _open_array(part.value)
     source.title = part.title

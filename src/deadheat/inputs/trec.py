@@ -222,14 +222,13 @@ def open_run(
 
 
 def open_qrels(
-    source: Path | Table, *, may_be_empty: bool = False, columns: ColumnMap | None = None, title: str = "qrels_columns",
-    alternatives: bool = False,
-) -> Checked:  # fmt: skip
+    source: Path | Table, *, may_be_empty: bool = False, columns: ColumnMap | None = None, alternatives: bool = False
+) -> Checked:
     """Read qrels from a file or a table: gains by query and document, whole ones as integers; invalid qrels raise.
 
     With `alternatives`, a judgement may be of several documents: see `Opened.alternatives`.
     """
-    table = _open(source, _QRELS, may_be_empty, columns=columns, title=title)
+    table = _open(source, _QRELS, may_be_empty, columns=columns)
     if not alternatives and isinstance(table, Opened) and table.alternatives:
         rule = "must list documents, not alternatives of one judgement, which from_run and from_lists take"
         raise InvalidTypeError("qrels", f"{rule}, but query {checks.shown(next(iter(table.alternatives)))} has some")
@@ -251,18 +250,19 @@ def open_lists(
         )
         raise InvalidValueError("ranked_ids and relevant_ids", f"must be of the same queries, but have {sizes} of them")
     for table, other, name in zip(result, result[::-1], ("ranked_ids", "relevant_ids"), strict=True):
-        _require_split(table, other, name)
+        _require_split(table, name, other)
     return result
 
 
-def _require_split(table: Checked, other: Checked, name: str) -> None:
+@names_argument
+def _require_split(table: Checked, other: Checked) -> None:
     """Refuse several ids in one text: one entry a query, some with blanks or commas, which no id of the other has."""
     if any(len(row) > 1 for row in table.values()) or any(_LIST.search(item) for row in other.values() for item in row):
         return
     odd = next(((query, item) for query, row in table.items() for item in row if _LIST.search(item)), None)
     if odd is not None:
         rule = f"must be lists of ids, but query {checks.shown(odd[0])} has one text, {checks.shown(odd[1])}"
-        raise InvalidValueError(name, f"{rule}; split it if it holds several ids")
+        raise InvalidValueError(VALUES, f"{rule}; split it if it holds several ids")
 
 
 def remarks_of(*tables: Checked) -> list[str]:
@@ -274,10 +274,9 @@ def remarks_of(*tables: Checked) -> list[str]:
 
 
 def _open(
-    source: Path | Table, form: LineForm, may_be_empty: bool, chunks: Chunks = PLAIN, columns: ColumnMap | None = None,
-    title: str = "columns",
-) -> Checked:  # fmt: skip
-    named = RowColumns.checked(form.argument, form.number_in, columns, title)
+    source: Path | Table, form: LineForm, may_be_empty: bool, chunks: Chunks = PLAIN, columns: ColumnMap | None = None
+) -> Checked:
+    named = RowColumns.checked(form.argument, form.number_in, columns)
     if isinstance(source, Opened) and chunks.documents is None:
         table = source
     elif isinstance(source, (str, os.PathLike)):

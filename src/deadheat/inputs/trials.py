@@ -21,6 +21,7 @@ from deadheat.inputs.formats.tables import is_number
 from deadheat.inputs.labels import from_text, label_codes
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.arrays import Array, Bool, Int64
 
 SPELLINGS = (  # of the negative and the positive class, in lower case; first 0 and 1, as the others are numbers then
@@ -141,17 +142,18 @@ def _of_columns(columns: list[list[Any]]) -> Trials:
     )
 
 
-def classes(labels: ArrayLike, n: int, name: str, what: str) -> Bool:
+@names_argument
+def classes(labels: ArrayLike, n: int, what: str) -> Bool:
     """Return which items are positive; both classes must occur, in a spelling that is known."""
-    array = conversion.plain(labels, name)
+    array = conversion.plain(labels)
     if array.shape != (n,):
-        raise InvalidValueError(name, f"must have one entry per {what}, but has shape {array.shape} for {n}")
+        raise InvalidValueError(VALUES, f"must have one entry per {what}, but has shape {array.shape} for {n}")
     if array.dtype.kind in "OUT" and all(isinstance(each, str) for each in array.tolist()):
-        array = _from_text(array.tolist(), name)
+        array = _from_text(array.tolist())
     if array.dtype.kind not in "biuf":
-        raise InvalidTypeError(name, f"must be bool, or integers 0 and 1, but has dtype {array.dtype}")
+        raise InvalidTypeError(VALUES, f"must be bool, or integers 0 and 1, but has dtype {array.dtype}")
     if set(values := np.unique(array).tolist()) != {0, 1}:
-        raise InvalidValueError(name, f"must hold 0 and 1 (or False and True), and both, but holds {values}"[:200])
+        raise InvalidValueError(VALUES, f"must hold 0 and 1 (or False and True), and both, but holds {values}"[:200])
     return array.astype(np.bool_)
 
 
@@ -161,12 +163,12 @@ def _spelling(cells: Sequence[Any]) -> tuple[str, str] | None:
     return next((pair for pair in SPELLINGS if lower == set(pair)), None)
 
 
-def _from_text(cells: list[str], name: str) -> Bool:
+def _from_text(cells: list[str]) -> Bool:
     """Return the items that text calls positive, by the spellings that are known."""
     if (pair := _spelling(cells)) is not None:
         return np.array([cell.strip().lower() == pair[1] for cell in cells])
     rule = f"must hold two classes in a known spelling, such as 0 and 1, but holds {checks.few(sorted(set(cells)))}"
-    raise InvalidValueError(name, f"{rule}; say which is positive: labels == 'cat'")
+    raise InvalidValueError(VALUES, f"{rule}; say which is positive: labels == 'cat'")
 
 
 def groups_of(groups: Any, n: int, trials: Trials | None, what: str) -> Int64 | None:

@@ -27,14 +27,6 @@ def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, 
     """Return one of the options, or raise an error that lists them and suggests the nearest.
 
     `aliases` are other names for some of them, in lower case; their case does not matter.
-
-    Examples
-    --------
-    >>> choice("L2", ["cosine", "euclidean"], "distance", {"l2": "euclidean"})
-    'euclidean'
-    >>> choice("cosin", ["cosine", "euclidean"], "distance")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: distance must be one of cosine, euclidean, but is 'cosin'; did you mean 'cosine'?
     """
     known = list(options)
     rule = f"must be one of {', '.join(known)}, but is {shown(value)}"
@@ -48,14 +40,7 @@ def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, 
 
 
 def part(parts: Mapping[str, T], name: Any, argument: str = "name") -> T:
-    """Return the part of a result that has this name, or raise an error that lists the names.
-
-    Examples
-    --------
-    >>> part({"mAP": 0.5, "Hit@1": 1.0}, "map", "measure")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: measure must be one of mAP, Hit@1, but is 'map'
-    """
+    """Return the part of a result that has this name, or raise an error that lists the names."""
     return parts[name if isinstance(name, str) and name in parts else choice(name, parts, argument)]
 
 
@@ -157,13 +142,7 @@ def cause(error: BaseException) -> str:
 
 
 def few(names: Collection[Any]) -> str:
-    """Format the number of some names and the first of them.
-
-    Examples
-    --------
-    >>> few(["a", "b", "c", "d"])
-    "4 ('a', 'b', 'c', …)"
-    """
+    """Format the number of some names and the first of them."""
     return f"{len(names)} ({', '.join(map(shown, list(names)[:3]))}{', …' if len(names) > 3 else ''})"
 
 
@@ -171,15 +150,6 @@ def path(value: Any, name: str = "path") -> str:
     """Return a path as a string, and refuse anything that is no path or that no system accepts.
 
     Integers are file descriptors to `open`, and paths in bytes are text in an unknown encoding.
-
-    Examples
-    --------
-    >>> path(1)
-    Traceback (most recent call last):
-    deadheat.errors.InvalidTypeError: path must be a path (a string or a path object), but is 1
-    >>> path("a\\0.npy", "labels")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: labels must be a path without a NUL character, but is 'a\\x00.npy'
     """
     text = None
     with suppress(Exception):  # an `__fspath__` of somebody else may raise anything
@@ -197,14 +167,7 @@ def path(value: Any, name: str = "path") -> str:
 
 
 def flag(value: Any, name: str) -> bool:
-    """Return True or False, and refuse any other value.
-
-    Examples
-    --------
-    >>> flag("no", "complete")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidTypeError: complete must be True or False, but is 'no'
-    """
+    """Return True or False, and refuse any other value."""
     if not isinstance(value, (bool, np.bool_)):
         raise InvalidTypeError(name, f"must be True or False, but is {shown(value)}")
     return bool(value)
@@ -232,14 +195,7 @@ def takes(function: Any, *args: Any) -> bool:
 
 
 def listed(values: Any, name: str, kind: str) -> list[Any]:
-    """Return several things as a list; a string, bytes or anything that is not iterable is refused as no such `kind`.
-
-    Examples
-    --------
-    >>> listed(3, "names", "two names")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidTypeError: names must be two names, but is 3
-    """
+    """Return several things as a list; text, bytes and anything that is not iterable are refused as no such `kind`."""
     try:
         if not isinstance(values, (str, bytes)):
             return list(values)
@@ -249,14 +205,7 @@ def listed(values: Any, name: str, kind: str) -> list[Any]:
 
 
 def mapping(values: Any, name: str, kind: str) -> Mapping[str, Any]:
-    """Check a dictionary by names, such as those of models.
-
-    Examples
-    --------
-    >>> mapping([1], "numbers", "a number for each model, by its name")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidTypeError: numbers must be a number for each model, by its name, but is [1]
-    """
+    """Check a dictionary by names, such as those of models."""
     if not isinstance(values, Mapping):
         raise InvalidTypeError(name, f"must be {kind}, but is {shown(values)}")
     odd = next((each for each in values if not isinstance(each, str)), None)
@@ -285,7 +234,7 @@ def text(value: Any, name: str) -> str:
 def no_number(value: Any, got: str | None = None) -> str:
     """Return the rule that something breaks which is neither an integer nor a float, with what makes one of it.
 
-    `came` describes the value in place of the value itself, where that may come from a file.
+    `got` describes the value in place of the value itself, where that may come from a file.
 
     Examples
     --------
@@ -303,14 +252,7 @@ def no_number(value: Any, got: str | None = None) -> str:
 
 
 def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
-    """Return a finite number as a float, and refuse any other value.
-
-    Examples
-    --------
-    >>> real_number(-0.5, "eps", least=0)
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: eps must be finite and not negative, but is -0.5
-    """
+    """Return a finite number as a float, and refuse any other value."""
     is_odd = isinstance(value, (bool, np.bool_, str, np.timedelta64))  # a duration is a number to NumPy
     if is_odd or not isinstance(value, (int, float, np.integer, np.floating)):
         raise InvalidTypeError(name, no_number(value))
@@ -325,14 +267,7 @@ def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
 
 
 def whole_number(value: Any, name: str, least: int = 0, most: int | None = None) -> int:
-    """Return an integer between `least` and `most`, and refuse any other value.
-
-    Examples
-    --------
-    >>> whole_number(1, "group_size", 2)
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: group_size must be at least 2, but is 1
-    """
+    """Return an integer between `least` and `most`, and refuse any other value."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError

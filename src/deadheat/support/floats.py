@@ -8,8 +8,7 @@ which compute many of their values on demand (`PlainFloats`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
@@ -27,23 +26,12 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
-@contextmanager
-def plain_mode() -> Iterator[None]:
-    """Round to nearest, keep subnormal numbers, and let NumPy warn as it does by default, in this thread."""
-    before = _core.set_float_mode()
-    try:
-        with np.errstate(**_WARNINGS):
-            yield
-    finally:
-        _core.set_float_mode(before)
-
-
 def plain_floats(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Make a public function compute in the plain mode, and explain wrong arguments."""
 
     @wraps(function)
     def in_plain_mode(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        before = _core.set_float_mode()  # `plain_mode` would take twice as long
+        before = _core.set_float_mode()  # a context manager would take twice as long
         try:
             with np.errstate(**_WARNINGS):
                 return function(*args, **kwargs)

@@ -233,13 +233,7 @@ class _Meter:
 
 
 def rate_text(rate: float, unit: str) -> str:
-    """Format a rate for people, to two or three digits.
-
-    Examples
-    --------
-    >>> rate_text(1.234e9, "pairs"), rate_text(123_456, "pairs"), rate_text(0.25, "shards")
-    ('1.2 G pairs/s', '123 k pairs/s', '0.25 shards/s')
-    """
+    """Format a rate for people, to two or three digits."""
     prefixes = iter(("k ", "M ", "G ", "T ", "P "))
     prefix = ""
     while rate >= 999.5 and (larger := next(prefixes, None)):

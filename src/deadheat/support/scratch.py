@@ -83,8 +83,13 @@ def _close_in_thread(descriptor: int) -> None:
     The garbage collector may call this anywhere, so it takes no lock and waits for nothing, as `threading.Thread` does.
     """
     try:
-        _thread.start_new_thread(os.close, (descriptor,))
+        _thread.start_new_thread(_close, (descriptor,))
     except RuntimeError:  # no more threads, or the interpreter ends
+        _close(descriptor)
+
+
+def _close(descriptor: int) -> None:
+    with suppress(OSError):  # nobody reads the file any more, and an error could only be printed
         os.close(descriptor)
 
 
@@ -139,7 +144,7 @@ class Unnamed:
         self.path = f"/proc/{os.getpid()}/fd/{file.fileno()}"
         if os.path.exists(self.path) and 2 * file.fileno() < resource.getrlimit(resource.RLIMIT_NOFILE)[0]:
             self.file, self.written = file, file.flush
-            self._close = weakref.finalize(self, file.close)
+            self._close = weakref.finalize(self, _delete, file)
         else:
             file.close()
             descriptor, self.path = tempfile.mkstemp(prefix=PREFIX)
@@ -152,10 +157,13 @@ class Unnamed:
         self._close()
 
 
-def _delete(file: IO[bytes], path: str) -> None:
-    file.close()
-    with suppress(FileNotFoundError):
-        os.unlink(path)
+def _delete(file: IO[bytes], path: str = "") -> None:
+    """Close a file that nobody reads any more, and delete it if it has a name; an error could only be printed."""
+    with suppress(OSError):
+        file.close()
+    if path:
+        with suppress(OSError):
+            os.unlink(path)
 
 
 def available_memory() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from deadheat.errors import InputError
@@ -25,18 +25,6 @@ class Triple(NamedTuple, Generic[T]):
     lower: T
     expected: T
     upper: T
-
-
-def columns_of_bounds(results: Iterable[Any]) -> dict[str, list[Any]]:
-    """Return lower, expected and upper of some results as columns.
-
-    Examples
-    --------
-    >>> columns_of_bounds([Triple(0, 1, 2), Triple(3, 4, 5)])
-    {'lower': [0, 3], 'expected': [1, 4], 'upper': [2, 5]}
-    """
-    listed = list(results)
-    return {name: [getattr(result, name) for result in listed] for name in Triple._fields}
 
 
 class ByName(ABC, Generic[T]):

@@ -11,7 +11,7 @@ from deadheat.inputs.label_sets import LabelSets, label_sets
 
 
 def sets_of(matrix: np.ndarray) -> LabelSets:
-    return label_sets(matrix, len(matrix), "labels", "rows")
+    return label_sets(matrix, "labels", len(matrix), "rows")
 
 
 @pytest.mark.parametrize("n_label", [2, 64, 65, 130])

@@ -309,6 +309,8 @@ def test_where_few_queries_are_ranked_their_order_stands_for_all(zeros: Audit, m
     part, whole = (each.figures["orders"]["mAP"]["file"] for each in outcome)
     assert part == pytest.approx(whole, abs=0.05)
     assert "(estimated from 80 queries)" in outcome[0].sentence
+    monkeypatch.setattr(thresholds, "KEPT_ITEMS", 60 * N)
+    assert audit(ZERO, SORTED)["sample order"].figures["n_query"] == 60
 
 
 @pytest.mark.parametrize("given", [{}, {"junk": np.random.default_rng(3).random(80) < 0.3}, {"exclude": np.arange(30)}])

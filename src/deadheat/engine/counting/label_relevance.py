@@ -28,7 +28,7 @@ class LabelRelevance:
     Examples
     --------
     >>> from deadheat.inputs.label_sets import label_sets
-    >>> sets = label_sets([{"cat", "pet"}, {"dog", "pet"}, {"dog"}, set()], 4, "labels", "embeddings")
+    >>> sets = label_sets([{"cat", "pet"}, {"dog", "pet"}, {"dog"}, set()], "labels", 4, "embeddings")
     >>> relevance = LabelRelevance(sets, sets)
     >>> relevance.of(np.array([0, 2]), np.array([1, 3])), relevance.n_relevant()
     (array([ True, False]), array([2, 3, 2, 0]))

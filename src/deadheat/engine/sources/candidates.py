@@ -98,7 +98,7 @@ class _Positives(NamedTuple):
     def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> SourceCounts:
         checks.choice(order, ("descending", "ascending"), "order")
         rule, n_query = ScoreTies.checked(ties), len(self.positives)
-        arrays.require_counted(self.positives, False, "scores" if self.columns is not None else "positive_scores")
+        arrays.require_counted(self.positives, "scores" if self.columns is not None else "positive_scores", False)
         mask = arrays.junk_mask(junk, n_query, self.scores.shape[-1])
         if self.columns is not None:
             mask = np.broadcast_to(False if mask is None else mask, self.scores.shape).copy()
@@ -156,7 +156,7 @@ def _among_own(scores: Array, others: Array, junk: Bool | None, order: str, thre
 
     def count_block(rows: slice) -> Int64:
         ignored = False if junk is None else np.broadcast_to(junk, others.shape)[rows]
-        arrays.require_counted(others[rows], ignored, "scores", rows.start)
+        arrays.require_counted(others[rows], "scores", ignored, rows.start)
         block, least, most = ties.rounded(others[rows]), low[rows], high[rows]
         same = (block >= least) & (block <= most) if ties.bounds_only else block == least
         masks = block > most if order == "descending" else block < least, same
@@ -178,7 +178,7 @@ def _per_row(mask: Any) -> Int64:
 
 def _among_shared(scores: Array, others: Array, order: str, ties: ScoreTies) -> Int64:
     """Return the same for others that all queries share, which are sorted once."""
-    arrays.require_counted(others[None], False, "scores")
+    arrays.require_counted(others[None], "scores", False)
     low, high = ties.window(scores)
     ranked = np.sort(ties.rounded(others).astype(low.dtype))
     below, up_to = np.searchsorted(ranked, low, "left"), np.searchsorted(ranked, high, "right")

@@ -140,7 +140,7 @@ def from_neighbors(
         rule = "must be given together, or relevant in place of both"
         raise InvalidValueError("labels and gallery_labels", rule)
     rows = item_ids.id_rows(ids, "ids")
-    there = item_ids.filled(rows, counts, "counts")
+    there = item_ids.filled(rows, counts)
     returned, n_query, closeness = rows.take(there), len(rows.lengths), _Closeness(None, None)
     if embeddings is not None:
         sources = open_rows(embeddings, "embeddings"), open_rows(gallery, "gallery")
@@ -155,9 +155,9 @@ def from_neighbors(
         known = _as_given(returned, relevant, items, itself)
     else:
         known = _by_label(returned, labels, of_items, items, itself)
-    item_ids.require_distinct(returned, known.codes, "ids")
+    item_ids.require_distinct(returned, "ids", known.codes)
     if not closeness.rows:
-        given = returned._replace(values=item_ids.score_rows(scores, rows, "scores")[there])
+        given = returned._replace(values=item_ids.score_rows(scores, "scores", rows)[there])
         closeness = _Closeness(given, None)
     opened = _ReturnedItems(returned, known, closeness, _names(query_ids, n_query))
     return CountedTask("neighbors", opened, {"order": order, "cut_ties": cut_ties, "distance": distance})
@@ -312,7 +312,7 @@ class _GivenGallery(NamedTuple):
 
     def rows(self, ids: item_ids.IdRows, name: str, missing: bool = True) -> Int64:
         """Return the row of each id, -1 for one that is not there, if ids may be `missing`."""
-        return item_ids.gallery_rows(ids, self.ids, self.size, name, missing=missing)
+        return item_ids.gallery_rows(ids, name, self.ids, self.size, missing)
 
 
 def _n_row(values: Any, name: str) -> int:

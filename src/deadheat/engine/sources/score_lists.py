@@ -107,7 +107,7 @@ class ScoreLists(NamedTuple):
         if self.scores is None and order == "ascending":
             raise InvalidValueError("order", "must be left out where relevant is in rank order, best first")
         scores = np.arange(len(self.gains), 0, -1) if self.scores is None else self.scores
-        arrays.require_counted(scores, mask, "scores")
+        arrays.require_counted(scores, "scores", mask)
         kept = np.flatnonzero(~mask)
         kept = kept[np.argsort(self.query[kept], kind="stable")]
         gains = self.gains[kept] if self.gains.dtype.kind == "f" else self.gains[kept].astype(np.int64)

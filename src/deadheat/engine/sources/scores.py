@@ -143,7 +143,7 @@ class _Scores(NamedTuple):
 
         def count_block(rows: slice) -> KeyedGroups:
             ignored = False if mask is None else mask if mask.ndim == 1 else mask[rows]
-            arrays.require_counted(matrix[rows], ignored, "scores", rows.start)
+            arrays.require_counted(matrix[rows], "scores", ignored, rows.start)
             return count_keys(keyed(matrix[rows], order, rule), _block_of_grades(grades, mask, rows), grade_values)
 
         with Workers(threads) as workers:

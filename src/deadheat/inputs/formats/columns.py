@@ -12,7 +12,7 @@ import numpy as np
 from deadheat.errors import FileError, InputError
 from deadheat.inputs import limits
 from deadheat.inputs.conversion import column_array, is_list_type
-from deadheat.inputs.files import LABELS, FileLayout, Labels
+from deadheat.inputs.files import BOTH, LABEL_NAMES, FileLayout, Labels, Parts
 from deadheat.inputs.formats import tables
 from deadheat.inputs.formats.tables import ColumnTable
 from deadheat.support.arrays import Array
@@ -24,19 +24,13 @@ PIECE = 4 << 20  # bytes that are read at once, about
 LISTS = 256  # rows of lists that are read at once: any of them may be longer than the first
 
 
-def embeddings(path: Path, layout: FileLayout) -> Iterator[Array]:
-    """Return all columns except that of the labels, or a column of lists, in pieces."""
-    return _pieces(path, layout, with_labels=False)
+def read(path: Path, layout: FileLayout, parts: Parts) -> list[Any]:
+    """Return the embedding in pieces: all columns except that of the labels, or a column of lists; and the labels.
 
-
-def labels(path: Path, layout: FileLayout) -> Labels:
-    """Return the column of labels of a table that is read for its labels only; no other column is read."""
-    return _labels(path, layout, tables.only_label_place)
-
-
-def samples(path: Path, layout: FileLayout) -> tuple[Iterator[Array], Labels]:
-    """Return the embedding in pieces, and the column of labels."""
-    return _pieces(path, layout, with_labels=True), _labels(path, layout, tables.label_place)
+    Of a table that is read for its labels only, no other column is read.
+    """
+    find = tables.label_place if parts == BOTH else tables.only_label_place
+    return [_labels(path, layout, find) if part == "labels" else _pieces(path, layout, parts == BOTH) for part in parts]
 
 
 def _pieces(path: Path, layout: FileLayout, with_labels: bool) -> Iterator[Array]:
@@ -121,7 +115,7 @@ def _table(
 
 
 def _column(path: Path, key: str, column: Any, first: int = 0, width: int | None = None) -> Array:
-    if is_list_type(column.type) and key.lower() in LABELS:  # sets of labels, and no embedding
+    if is_list_type(column.type) and key.lower() in LABEL_NAMES:  # sets of labels, and no embedding
         return np.full(len(column), "", dtype=object)
     try:
         array = column_array(column, first=first, width=width)

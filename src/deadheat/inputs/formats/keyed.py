@@ -18,23 +18,22 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from deadheat.errors import FileError
 from deadheat.inputs import limits
-from deadheat.inputs.files import LABELS, Content, FileLayout, Labels, usual_names
+from deadheat.inputs.files import LABEL_NAMES, Content, FileLayout, Parts, usual_names
 from deadheat.support.arguments import setting
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import json, lazy, require
 
 h5py: Any = lazy("h5py")  # once `require` has found it
 
-EMBEDDINGS = ("embeddings", "embedding", "features", "x")  # usual names, in lower case
+_NAMES = ("embeddings", "embedding", "features", "x")  # usual names, in lower case
 PIECE = 8 << 20  # bytes of a strip, about
 
-What: TypeAlias = Literal["embeddings", "labels"]
 Shape: TypeAlias = tuple[int, ...]
 
 
@@ -48,39 +47,28 @@ class Arrays(NamedTuple):
 
 @dataclass(frozen=True)
 class ArrayFormat:
-    """Reading functions for a format whose files `opened` opens."""
+    """The reader of a format whose files `opened` opens."""
 
     opened: Callable[[Path], AbstractContextManager[Arrays]]
 
-    def embeddings(self, path: Path, layout: FileLayout) -> Content:
-        """Return the array with the given name or a usual one, or else the only one of two dimensions."""
+    def read(self, path: Path, layout: FileLayout, parts: Parts) -> list[Any]:
+        """Return arrays with the given names or usual ones; else the only matrix, and the only row or column."""
         with self.opened(path) as file:
-            return file.embeddings(chosen(file, "embeddings", layout, path))
-
-    def labels(self, path: Path, layout: FileLayout) -> Labels:
-        """Return the array with the given name or a usual one, or else the only one that is a row or a column."""
-        with self.opened(path) as file:
-            return file.labels(chosen(file, "labels", layout, path))
-
-    def samples(self, path: Path, layout: FileLayout) -> tuple[Content, Labels]:
-        """Return embeddings and labels from one file."""
-        with self.opened(path) as file:
-            embeddings = file.embeddings(chosen(file, "embeddings", layout, path))
-            return embeddings, file.labels(chosen(file, "labels", layout, path))
+            return [getattr(file, part)(chosen(file, part, layout, path)) for part in parts]
 
 
-def chosen(file: Arrays, what: What, layout: FileLayout, path: Path) -> str:
+def chosen(file: Arrays, what: str, layout: FileLayout, path: Path) -> str:
     """Return the name of the embeddings or labels: the one asked for, a usual one, or the only one that fits."""
     asked = layout.embeddings_key if what == "embeddings" else layout.labels_key
     title = what if what == "embeddings" else layout.content
     no_labels = what == "labels" and title != "labels"
-    names = [name for name in file.shapes if not (no_labels and name.lower() in LABELS)]
+    names = [name for name in file.shapes if not (no_labels and name.lower() in LABEL_NAMES)]
     if asked is not None and asked not in file.shapes:
         raise FileError(path, f" has no array {asked!r}, only {', '.join(map(repr, file.shapes)) or 'none at all'}")
     if asked is not None:
         return asked
     lower = {name.lower(): name for name in reversed(names)}
-    usual = EMBEDDINGS if what == "embeddings" else usual_names(title)
+    usual = _NAMES if what == "embeddings" else usual_names(title)
     for name in usual:
         if name in lower:
             return lower[name]
@@ -93,7 +81,7 @@ def chosen(file: Arrays, what: What, layout: FileLayout, path: Path) -> str:
     raise FileError(path, f": none of its arrays is called {called}; {advice}")
 
 
-def _fits(shape: Shape | None, what: What) -> bool:
+def _fits(shape: Shape | None, what: str) -> bool:
     """Return whether an array is a matrix; or, for labels, a row or a column."""
     if shape is None:
         return False
@@ -102,13 +90,7 @@ def _fits(shape: Shape | None, what: What) -> bool:
 
 
 def strips(shape: Shape, itemsize: int, chunks: Shape | None = None) -> Iterator[slice]:
-    """Cut an array into strips of rows: whole chunks, as many as `PIECE` bytes hold, and at least one.
-
-    Examples
-    --------
-    >>> [(rows.start, rows.stop) for rows in strips((5, 2), 4, (2, 2))]
-    [(0, 5)]
-    """
+    """Cut an array into strips of rows: whole chunks, as many as `PIECE` bytes hold, and at least one."""
     n_byte = max(1, math.prod(shape[1:]) * itemsize)
     along = chunks[0] if chunks else 1
     step = max(1, PIECE // (n_byte * along)) * along

@@ -23,7 +23,7 @@ import numpy as np
 
 from deadheat.errors import MOST, FileError, printable, reason
 from deadheat.inputs import limits
-from deadheat.inputs.files import Content, FileLayout, Labels
+from deadheat.inputs.files import LABELS, Content, FileLayout, Parts
 from deadheat.inputs.formats.keyed import ArrayFormat, Arrays, Shape, strips
 from deadheat.support import scratch
 from deadheat.support.arrays import Array
@@ -49,23 +49,14 @@ class Header(NamedTuple):
         return self.begins + math.prod(self.shape) * self.dtype.itemsize
 
 
-def embeddings(path: Path, layout: FileLayout) -> Array:
-    """Map the array of a ``.npy`` file, which stays on disk."""
+def read(path: Path, layout: FileLayout, parts: Parts) -> list[Array]:
+    """Return the array of a ``.npy`` file: labels in memory, embeddings as a map, which stays on disk."""
     with limits.opened(path) as file:
-        result = _require_whole(path, file)
+        head = _require_whole(path, file)
         with reading(path):
-            if result is None or not math.prod(result.shape):
-                return np.asarray(np.load(file, allow_pickle=False))
-            order: Any = "F" if result.by_column else "C"
-            return np.memmap(file, result.dtype, "r", result.begins, result.shape, order)
-
-
-def labels(path: Path, layout: FileLayout) -> Labels:
-    """Read the array of a ``.npy`` file into memory."""
-    with limits.opened(path) as file:
-        _require_whole(path, file)
-        with reading(path):
-            return np.asarray(np.load(file, allow_pickle=False))
+            if parts == LABELS or head is None or not math.prod(head.shape):
+                return [np.asarray(np.load(file, allow_pickle=False))]
+            return [np.memmap(file, head.dtype, "r", head.begins, head.shape, "F" if head.by_column else "C")]
 
 
 def _require_whole(path: Path, file: IO[bytes]) -> Header | None:

@@ -13,71 +13,71 @@ file becomes a `FileError` here; an `OSError` of the system is passed on.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs import limits
-from deadheat.inputs.files import Content, FileLayout, Labels, unreadable
+from deadheat.inputs.files import BOTH, EMBEDDINGS, LABELS, FileLayout, Parts, paths_in, unreadable
 from deadheat.inputs.formats import columns, keyed, numpy_files, tables, vectors
 from deadheat.support.arguments import VALUES
-
-What: TypeAlias = Literal["embeddings", "labels", "samples"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileFormat:
-    """One row of the table: a kind of file and its readers; None for content that such a file cannot hold.
+    """One row of the table: a kind of file and its reader.
 
     Parameters
     ----------
-    embeddings : function of (path, layout), or None
-        Reads embeddings, whether or not the file has labels too.
-    labels : function of (path, layout), or None
-        Reads labels, (n,), from a file of labels.
-    samples : function of (path, layout), or None
-        Reads both from one file, as (embeddings, labels).
+    read : function of (path, layout, parts)
+        Reads parts of a file: `EMBEDDINGS`, whether or not it has labels too, `LABELS`, or `BOTH`; returns a list.
+    holds : tuple
+        Which of these three such a file may be read for.
     embeddings_options, labels_options : tuple of str
         The fields of a `FileLayout` that are used where embeddings, or labels, are read: others are refused.
     kind : str
         The name of the format in messages about a damaged file, if a library reads it.
     """
 
-    embeddings: Callable[[Path, FileLayout], Content] | None = None
-    labels: Callable[[Path, FileLayout], Labels] | None = None
-    samples: Callable[[Path, FileLayout], tuple[Content, Labels]] | None = None
+    read: Callable[[Path, FileLayout, Parts], list[Any]]
+    holds: tuple[Parts, ...] = (EMBEDDINGS, LABELS, BOTH)
     embeddings_options: tuple[str, ...] = ()
     labels_options: tuple[str, ...] = ()
     kind: str = ""
-
-    @classmethod
-    def of_reader(cls, reader: Any, options: tuple[tuple[str, ...], tuple[str, ...]], kind: str = "") -> FileFormat:
-        """Return the row of an object that reads embeddings, labels and both."""
-        return cls(embeddings=reader.embeddings, labels=reader.labels, samples=reader.samples,
-                   embeddings_options=options[0], labels_options=options[1], kind=kind)  # fmt: skip
 
     @property
     def options(self) -> tuple[str, ...]:
         return (*self.embeddings_options, *self.labels_options)
 
 
-_TEXT = ("label_column", "header", "columns", "drop"), ("label_column", "header")
-_COLUMNS = ("embeddings_key", "label_column", "columns", "drop"), ("label_column",)
-_KEYED = ("embeddings_key",), ("labels_key",)
+def _of_text(delimiter: str) -> FileFormat:
+    read, options = partial(tables.read, delimiter=delimiter), ("label_column", "header")
+    return FileFormat(read=read, embeddings_options=(*options, "columns", "drop"), labels_options=options)
+
+
+def _of_arrays(reader: keyed.ArrayFormat, kind: str = "") -> FileFormat:
+    return FileFormat(
+        read=reader.read, embeddings_options=("embeddings_key",), labels_options=("labels_key",), kind=kind
+    )
+
 
 FORMATS: dict[str, FileFormat] = {  # by the ending of a file's name, in lower case
-    ".npz": FileFormat.of_reader(numpy_files.NPZ, _KEYED),
-    ".npy": FileFormat(embeddings=numpy_files.embeddings, labels=numpy_files.labels),
-    ".txt": FileFormat(labels=tables.line_labels),
-    ".csv": FileFormat.of_reader(tables.COMMAS, _TEXT),
-    ".tsv": FileFormat.of_reader(tables.TABS, _TEXT),
-    ".parquet": FileFormat.of_reader(columns, _COLUMNS, "Parquet"),
-    ".safetensors": FileFormat.of_reader(keyed.SAFETENSORS, _KEYED, "safetensors"),
-    ".h5": FileFormat.of_reader(keyed.HDF5, _KEYED, "HDF5"),
-    ".hdf5": FileFormat.of_reader(keyed.HDF5, _KEYED, "HDF5"),
-} | dict.fromkeys(vectors.TYPES, FileFormat(embeddings=vectors.embeddings))
+    ".npz": _of_arrays(numpy_files.NPZ),
+    ".npy": FileFormat(read=numpy_files.read, holds=(EMBEDDINGS, LABELS)),
+    ".txt": FileFormat(read=tables.read_lines, holds=(LABELS,)),
+    ".csv": _of_text(","),
+    ".tsv": _of_text("\t"),
+    ".parquet": FileFormat(
+        read=columns.read, embeddings_options=("embeddings_key", "label_column", "columns", "drop"),
+        labels_options=("label_column",), kind="Parquet",
+    ),
+    ".safetensors": _of_arrays(keyed.SAFETENSORS, "safetensors"),
+    ".h5": _of_arrays(keyed.HDF5, "HDF5"),
+    ".hdf5": _of_arrays(keyed.HDF5, "HDF5"),
+} | dict.fromkeys(vectors.TYPES, FileFormat(read=vectors.read, holds=(EMBEDDINGS,)))  # fmt: skip
 
 
 _HINTS = dict.fromkeys(
@@ -95,40 +95,36 @@ def ending_of(path: str | os.PathLike[str]) -> str:
 def holds_labels(path: str) -> bool:
     """Return whether a file of this name can hold labels."""
     row = FORMATS.get(ending_of(path))
-    return row is not None and row.labels is not None
+    return row is not None and LABELS in row.holds
 
 
-def read(path: str, layout: FileLayout, what: What) -> Any:
-    """Read embeddings, labels, or both as a pair, from a file."""
+def read(path: str, layout: FileLayout, parts: Parts) -> list[Any]:
+    """Read embeddings, labels, or both from a file."""
     limits.require_file(path)
-    held, ending = "labels" if what == "labels" else "embeddings", ending_of(path)
-    rows = {ending: row for ending, row in FORMATS.items() if getattr(row, held) is not None}
+    held, ending = LABELS if parts == LABELS else EMBEDDINGS, ending_of(path)
+    rows = {ending: row for ending, row in FORMATS.items() if held in row.holds}
     if ending not in rows:
-        rule = f"must be a file of {held} that ends in one of {', '.join(rows)}"
+        rule = f"must be a file of {held[0]} that ends in one of {', '.join(rows)}"
         end = f"ends in {ending!r}{_HINTS.get(ending, '')}" if ending else "has no ending"
         raise InvalidValueError(VALUES, f"{rule}, but {end}")
-    reader, kind = getattr(rows[ending], what), rows[ending].kind
-    if reader is None:
+    if parts not in rows[ending].holds:
         raise FileError(path, " holds embeddings only: give a file of labels too")
+    kind = rows[ending].kind
     with unreadable(path, kind):
-        return _guarded(reader(Path(path), layout), path, kind)
+        contents = rows[ending].read(Path(path), layout, parts)
+    return [_guarded(each, path, kind) if isinstance(each, Iterator) else each for each in contents]
 
 
-def _guarded(content: Any, path: str, kind: str) -> Any:
-    """Return the same content; if it is an iterator, errors of its pieces pass through `unreadable` too."""
-
-    def pieces() -> Iterator[Any]:
-        with unreadable(path, kind):
-            yield from content
-
-    if isinstance(content, tuple):
-        return tuple(_guarded(part, path, kind) for part in content)
-    return pieces() if isinstance(content, Iterator) else content
+def _guarded(pieces: Iterator[Any], path: str, kind: str) -> Iterator[Any]:
+    """Yield the same pieces, whose errors pass through `unreadable` too."""
+    with unreadable(path, kind):
+        yield from pieces
 
 
-def reject_unused_options(layout: FileLayout, embeddings: Iterable[str], labels: Iterable[str]) -> None:
-    """Refuse a field of a layout that none of these files uses, because it would be ignored."""
-    of_embeddings, of_labels = [*map(ending_of, embeddings)], [*map(ending_of, labels)]
+def reject_unused_options(layout: FileLayout, samples: Sequence[tuple[Any, Any]]) -> None:
+    """Refuse a field of a layout that no file of these embeddings and labels uses, because it would be ignored."""
+    of_embeddings = [ending_of(path) for rows, _ in samples for path in paths_in(rows)]
+    of_labels = [ending_of(path) for rows, labels in samples for path in paths_in(rows if labels is None else labels)]
     if not {*of_embeddings, *of_labels} <= FORMATS.keys():  # refused when it is read
         return
     used = {option for ending in of_embeddings for option in FORMATS[ending].embeddings_options}

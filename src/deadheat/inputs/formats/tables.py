@@ -17,14 +17,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import FileError
 from deadheat.inputs import features, limits
-from deadheat.inputs.files import LABELS, FileLayout, Labels, opened, usual_names
+from deadheat.inputs.files import BOTH, LABEL_NAMES, LABELS, FileLayout, Labels, Parts, opened, usual_names
 from deadheat.inputs.labels import from_text
 from deadheat.support import checks
 from deadheat.support.arguments import setting
@@ -111,7 +109,7 @@ def label_place(table: ColumnTable, layout: FileLayout) -> int:
     for index in range(len(table.columns)):
         if not table.is_numeric(index):
             return index
-    got = f"all columns hold numbers and none is called {', '.join(LABELS[:-1])} or {LABELS[-1]}"
+    got = f"all columns hold numbers and none is called {', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]}"
     raise FileError(table.path, f": {got}; name the column of labels ({setting('label_column')})")
 
 
@@ -131,7 +129,7 @@ def _number_place(table: ColumnTable, content: str) -> int:
     """Return the place of numbers with this name, or of the only column that is not called as labels are."""
     names = [name.lower() for name in table.names or [""] * len(table.columns)]
     usual = [names.index(name) for name in usual_names(content) if name in names]
-    others = usual[:1] or [i for i, name in enumerate(names) if name not in LABELS]
+    others = usual[:1] or [i for i, name in enumerate(names) if name not in LABEL_NAMES]
     if len(others) == 1:
         return others[0]
     got = ", ".join(map(table.title, range(len(names))))
@@ -149,7 +147,7 @@ def is_label_matrix(table: ColumnTable) -> bool:
 
 def _usual_place(table: ColumnTable) -> int:
     lower = {name.lower(): i for i, name in reversed(list(enumerate(table.names or [])))}
-    return next((lower[name] for name in LABELS if name in lower), -1)
+    return next((lower[name] for name in LABEL_NAMES if name in lower), -1)
 
 
 def _place(table: ColumnTable, column: str | int) -> int:
@@ -240,46 +238,28 @@ def is_number(cell: str | bytes | float) -> bool:
 # Text -----------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class TextFormat:
-    """Reading functions for tables of text with this delimiter; None stands for blanks."""
+def read(path: Path, layout: FileLayout, parts: Parts, delimiter: str | None) -> list[Array]:
+    """Return the embedding, as float64, and the labels of a table with this delimiter; None stands for blanks.
 
-    delimiter: str | None
-
-    def embeddings(self, path: Path, layout: FileLayout) -> NDArray[Any]:
-        """Return all columns except that of the labels, as float64."""
-        content = _read(path, self.delimiter, layout.header)
-        return _embedding(content, split(content, layout, with_labels=False)[0])
-
-    def labels(self, path: Path, layout: FileLayout) -> Labels:
-        """Return the column of labels of a table that is read for its labels only, or one column for each label."""
-        content = _read(path, self.delimiter, layout.header)
-        if layout.label_column is None and layout.content == "labels" and is_label_matrix(content):
-            return numbers(content, range(len(content.columns)))
-        return labels(content, only_label_place(content, layout))
-
-    def samples(self, path: Path, layout: FileLayout) -> tuple[NDArray[Any], Labels]:
-        """Return embeddings and labels from one table."""
-        content = _read(path, self.delimiter, layout.header)
-        places, label_place = split(content, layout, with_labels=True)
-        return _embedding(content, places), labels(content, label_place)
-
-
-def _embedding(table: ColumnTable, places: Sequence[int]) -> Array:
+    A table that is read for its labels only may have one column for each label.
+    """
+    table = _read(path, delimiter, layout.header)
+    if parts == LABELS:
+        is_matrix = layout.label_column is None and layout.content == "labels" and is_label_matrix(table)
+        every = range(len(table.columns))
+        return [numbers(table, every) if is_matrix else labels(table, only_label_place(table, layout))]
+    places, position = split(table, layout, parts == BOTH)
     rows = numbers(table, places)
     look_at(table, places, rows)
-    return rows
+    return [rows, labels(table, position)] if parts == BOTH else [rows]
 
 
-COMMAS, TABS, BLANKS = TextFormat(","), TextFormat("\t"), TextFormat(None)
-
-
-def line_labels(path: Path, layout: FileLayout) -> Labels:
+def read_lines(path: Path, layout: FileLayout, parts: Parts) -> list[Labels]:
     """Return labels that are written one per line, or the column of a table between blanks."""
     if layout.is_table:
-        return BLANKS.labels(path, layout)
+        return read(path, layout, parts, None)
     cells = [line.strip() for line in _decoded(path).removesuffix("\n").split("\n")]
-    return labels(ColumnTable(path, None, [cells], range(1, len(cells) + 1)), 0)
+    return [labels(ColumnTable(path, None, [cells], range(1, len(cells) + 1)), 0)]
 
 
 def _read(path: Path, delimiter: str | None, header: bool | None) -> ColumnTable:
@@ -343,7 +323,7 @@ def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
     if not rows:
         return False
     first, second = [cell.strip() for cell in rows[0]], rows[min(1, len(rows) - 1)]
-    if any(cell.lower() in LABELS for cell in first):
+    if any(cell.lower() in LABEL_NAMES for cell in first):
         return True
     counted = [cell for cell in first if is_number(cell)]
     if counted and len(first) > 1 and counted in ([str(i + start) for i in range(len(counted))] for start in (0, 1)):

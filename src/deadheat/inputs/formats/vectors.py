@@ -15,7 +15,7 @@ import numpy as np
 
 from deadheat.errors import FileError
 from deadheat.inputs import limits
-from deadheat.inputs.files import FileLayout
+from deadheat.inputs.files import FileLayout, Parts
 from deadheat.inputs.formats.keyed import strips
 from deadheat.support.arrays import Array
 
@@ -25,12 +25,10 @@ TYPES = {
 }  # fmt: skip
 
 
-def embeddings(path: Path, layout: FileLayout) -> Array | Iterator[Array]:
+def read(path: Path, layout: FileLayout, parts: Parts) -> list[Any]:
     """Map the rows of a file; where each begins with its dim, return them in pieces, of which each is checked."""
-    kind = np.dtype(TYPES[path.suffix.lower()])
-    if path.suffix.lower().endswith("vecs"):
-        return _pieces(path, kind)
-    return mapped(path)[0]
+    ending = path.suffix.lower()
+    return [_pieces(path, np.dtype(TYPES[ending]))] if ending.endswith("vecs") else mapped(path)
 
 
 def mapped(path: Path, types: tuple[str | None, ...] = (None,)) -> list[Array]:

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.orders import random_orders
+from deadheat.analyses.orders import Model, random_orders
 from deadheat.analyses.random_baseline import RandomBaseline, random_baseline
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import Rankings
@@ -27,12 +27,11 @@ from deadheat.engine.task import Task, with_rows
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
-from deadheat.reports.averaging import Averaging, SummaryOptions
+from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import report_of, report_on
 from deadheat.reports.report import Report
-from deadheat.reports.result import results_of
 from deadheat.reports.tables import has_ties
-from deadheat.support.arrays import Bool, Float64, Int64
+from deadheat.support.arrays import Bool, Int64
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.file_order import Nearness, nearness, row_numbers, taken
 
@@ -263,18 +262,22 @@ def plain_sorts(task: Task, report: Report, summary: SummaryOptions, seed: int) 
     junk = options.junk
     if junk is not None and junk.ndim == 2:
         junk = junk[np.ix_(queries, np.arange(n_gallery))]
-    own_options = replace(options, junk=junk, exclude=own)
-    rankings = Rankings(taken(pair.query.embeddings, queries), items.embeddings, own_options)
+    rows = taken(pair.query.embeddings, queries)
+    rankings = Rankings(rows, items.embeddings, replace(options, junk=junk, exclude=own))
     labels = pair.query.labels[queries]
-    shuffled = map(np.argsort, random_orders(n_gallery, thresholds.SHUFFLES, seed, _SHUFFLED))
-    positions = [np.arange(n_gallery), np.arange(n_gallery)[::-1], *shuffled]
-    values = _values_of_queries(rankings, LabelRelevance(labels, items.labels), positions, summary, options.threads)
+    model = Model(LabelRelevance(labels, items.labels), False, report.profile[queries], rankings)
     of_classes = None if task.has_several_labels else labels
-    ranked = report_on(report.profile[queries], summary, labels=of_classes, threads=options.threads)
+
+    def report_with(profile: TieProfile) -> Report:
+        return report_on(profile, summary, labels=of_classes, threads=options.threads)
+
+    ranked, as_given = report_with(model.profile), np.arange(n_gallery)
+    shuffled = random_orders(n_gallery, thresholds.SHUFFLES, seed, _SHUFFLED)
+    sorts = [report_with(model.in_order(order)) for order in (as_given, as_given[::-1], *shuffled)]
     sampled = ranked.n_query < report.n_query
     means: dict[str, list[float]] = {}
-    for name, rows in values.items():
-        means[name] = [ranked._averaging.mean(row) for row in rows]
+    for name in ranked:
+        means[name] = [each[name].lower for each in sorts]
         if sampled:
             every, some = report[name], ranked[name].expected
             means[name] = [min(max(every.expected + (m - some), every.lower), every.upper) for m in means[name]]
@@ -297,7 +300,8 @@ def plain_sorts_of_zeros(task: Task, chance: Report, summary: SummaryOptions, se
 
 def _some_queries(profile: TieProfile, n_gallery: int, seed: int) -> Int64:
     """Return all queries, or a sample of those that have a relevant item."""
-    most = max(thresholds.FEWEST_QUERIES, thresholds.SORTED_ITEMS // n_gallery)
+    few = max(1, min(thresholds.FEWEST_QUERIES, thresholds.KEPT_ITEMS // n_gallery))
+    most = max(few, thresholds.SORTED_ITEMS // n_gallery)
     if profile.n_query <= most:
         return np.arange(profile.n_query)
     with_relevant = np.flatnonzero(profile.n_relevant)
@@ -305,51 +309,12 @@ def _some_queries(profile: TieProfile, n_gallery: int, seed: int) -> Int64:
     return np.sort(with_relevant[order[:most]])
 
 
-def _values_of_queries(
-    rankings: Rankings, relevance: LabelRelevance, positions: list[Int64], summary: SummaryOptions, threads: int
-) -> dict[str, list[Float64]]:
-    """Return by measure, for each order, the values of all queries, (n,); an order gives the position of each item."""
-    values = {name: [np.empty(rankings.n_query) for _ in positions] for name in summary.measures}
-    n = rankings.n_gallery
-    for block in rankings:
-        ranked = block.items >= 0
-        relevant = relevance.of(block.queries[:, None], block.items)
-        for number, position in enumerate(positions):
-            keys = np.where(ranked, 2 * (block.group * n + position[block.items]) + relevant, 2 * n * n)
-            sorted_relevant = np.asarray(np.sort(keys, axis=1) & 1, dtype=np.bool_)
-            profile = _without_ties(sorted_relevant, block.group >= 0)
-            averaging = Averaging("query", profile.n_query)
-            results = results_of(profile, summary.measures, summary.singletons, averaging, threads)
-            for name, result in results.items():
-                values[name][number][block.queries] = result.per_query.lower
-    return values
-
-
-def _without_ties(relevant: Bool, ranked: Bool) -> TieProfile:
-    """Return the profile of rankings that are known completely, (n, n_gallery)."""
-    query, rank = np.nonzero(relevant)
-    n_relevant = relevant.sum(axis=1)
-    offsets = np.concatenate([[0], np.cumsum(n_relevant)])
-    one = np.ones(len(rank), dtype=np.int64)
-    before = np.arange(len(rank)) - offsets[query]
-    return TieProfile(offsets, rank, before, one, one, ranked.sum(axis=1), n_relevant, check=False)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # rows of the embeddings, as numbers
 
 
 def look_at(source: Source, codes: Int64, distance: str) -> RowProperties:
-    """Return the properties of all rows, given their classes by number; under cosine positive multiples are equal.
-
-    Examples
-    --------
-    >>> from deadheat.inputs.source import Array
-    >>> points = Array(np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]))
-    >>> rows = look_at(points, np.array([0, 1, 0, 1]), "euclidean")
-    >>> rows.zero, rows.across, rows.inside
-    (array([2]), array([0, 1, 3]), array([1, 3]))
-    """
+    """Return the properties of all rows, given their classes by number; under cosine positive multiples are equal."""
     columns = Columns.of(source, distance == "cosine")
     norms, constant, dead = _scanned(source, 1 if distance == "cityblock" else 2)
     zero, mean = norms == 0, float(np.mean(np.ldexp(norms, -20))) * 2.0**20  # a sum that cannot overflow

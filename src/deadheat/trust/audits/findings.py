@@ -230,13 +230,7 @@ def of_ties(report: Report, what: str, advice: str, **figures: Any) -> Iterator[
 
 
 def percent(score: float) -> str:
-    """Format a fraction in per cent, with two decimals.
-
-    Examples
-    --------
-    >>> percent(0.18684)
-    '18.68 %'
-    """
+    """Format a fraction in per cent, with two decimals."""
     return f"{100 * score:.2f} %"
 
 
@@ -267,24 +261,12 @@ def between(low: float, high: float) -> str:
 def some(
     name: str, severity: str, n: int, total: int, things: str, sentence: str, advice: str, /, **figures: Any
 ) -> Finding:
-    """Return a finding about n of all things; its sentence begins with their share.
-
-    Examples
-    --------
-    >>> some("zero embeddings", "serious", 12, 48, "rows", "are zero.", "Look at the export.").sentence
-    '12 of 48 rows (25 %) are zero.'
-    """
+    """Return a finding about n of all things; its sentence begins with their share."""
     return Finding(name, severity, f"{share(n, total, things).capitalize()} {sentence}", figures, advice)
 
 
 def share(n: int, total: int, what: str) -> str:
-    """Format a number of things with their share of the total.
-
-    Examples
-    --------
-    >>> share(12, 48, "rows"), share(3, 3, "rows")
-    ('12 of 48 rows (25 %)', 'all 3 rows')
-    """
+    """Format a number of things with their share of the total."""
     return f"{n} of {total} {what} ({_two_digits(100 * n / total)} %)" if n < total else f"all {total} {what}"
 
 
@@ -294,14 +276,7 @@ def _two_digits(number: float) -> str:
 
 
 def listed(rows: Int64) -> str:
-    """Format the numbers of the first of some rows, for a sentence.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> listed(np.array([3])), listed(np.arange(20))
-    ('row 3', 'rows 0, 1, 2, 3, 4, ...')
-    """
+    """Format the numbers of the first of some rows, for a sentence."""
     shown = ", ".join(map(str, rows[:5].tolist()))
     return f"row{'' if len(rows) == 1 else 's'} {shown}{', ...' if len(rows) > 5 else ''}"
 

@@ -34,23 +34,8 @@ from deadheat.reports.tables import count, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
-from deadheat.trust.audits import thresholds
-from deadheat.trust.audits.findings import (
-    Audited,
-    Finding,
-    bounds,
-    by_move,
-    by_share,
-    deviations,
-    most_serious_first,
-    of_ties,
-    percent,
-    points,
-    share,
-    some,
-    table_of_ways,
-    worst,
-)
+from deadheat.trust.audits import findings, thresholds
+from deadheat.trust.audits.findings import Audited, Finding, bounds, by_move, percent, points, share, some, worst
 
 MEASURES = ("nDCG@10", "MRR@10", "mAP")  # the headline first
 _FILE = next(iter(RULES))
@@ -285,14 +270,14 @@ def audit_run(
     scores = trec.open_run(run, repeats=repeats, documents=documents, columns=columns)
     looks = Looks.of(scores)
     if qrels is None:
-        return RunAudit(most_serious_first(_of_scores(looks)), looks, None, None, {})
+        return RunAudit(findings.most_serious_first(_of_scores(looks)), looks, None, None, {})
     judged = trec.open_qrels(qrels, columns=qrels_columns)
     task = from_run(scores, judged)
     report = evaluate(task, measures, singletons=singletons)
     first, near = First.of(scores, judged), _near_ties(scores, judged, report, singletons)
     rules = {rule: by_rule(rule, scores, judged, report.measures, singletons) for rule in RULES}
-    findings = [*_of_ids(task.run), *_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
-    return RunAudit(most_serious_first(findings), looks, report, first, rules)
+    made = [*_of_ids(task.run), *_of_ties(report, first, rules), *_of_near_ties(report, near), *_of_scores(looks)]
+    return RunAudit(findings.most_serious_first(made), looks, report, first, rules)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -330,7 +315,7 @@ class RunAudit(Audited):
             return []
         tied = self.first is not None and self.first.groups
         rules = {f"ties {rule}": values for rule, values in self.rules.items()} if tied else {}
-        return [table_of_ways({"all ways to break ties": self.report}, rules)]
+        return [findings.table_of_ways({"all ways to break ties": self.report}, rules)]
 
     def facts(self) -> dict[str, Any]:
         """Return statistics of the scores, and the values of each measure."""
@@ -352,12 +337,12 @@ def _of_ids(run: RunTables | None) -> Iterator[Finding]:
         n_query = len(run.scores)
         figures = {"queries": len(own), "n_query": n_query}
         fact, advice = unmatched.about_own(len(own), n_query)
-        yield Finding("queries ranked for themselves", by_share(len(own), n_query), fact, figures, advice)
+        yield Finding("queries ranked for themselves", findings.by_share(len(own), n_query), fact, figures, advice)
 
 
 def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, float]]) -> Iterator[Finding]:
     """Yield findings on ties, by the measure that they move most seriously, and on the order of the file."""
-    yield from of_ties(report, "documents", "Report the lower bound, or all three values.")
+    yield from findings.of_ties(report, "documents", "Report the lower bound, or all three values.")
     moved = {name: abs(rules[_FILE][name] - result.expected) for name, result in report.items()}
     name = max(moved, key=lambda each: -1.0 if math.isnan(moved[each]) else moved[each])
     if moved[name] >= thresholds.PRINTED:
@@ -376,7 +361,7 @@ def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, floa
             by_move(moved[name]),
             f"In {share(first.relevant_first, first.groups, 'tie groups')} of relevant and irrelevant documents the "
             f"file lists the relevant ones first; a random order would in {first.likely:.1f} "
-            f"({deviations(first.beyond)} standard deviations).",
+            f"({findings.deviations(first.beyond)} standard deviations).",
             vars(first),
             "A stable sort rewards ties in such a file; shuffle the candidates.",
         )
@@ -415,13 +400,13 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
     n, scores = looks.n_query, looks.n_score
     if looks.constant:
         yield some(
-            "constant scores", by_share(looks.constant, n), looks.constant, n, "queries",
+            "constant scores", findings.by_share(looks.constant, n), looks.constant, n, "queries",
             "have one score for all documents.",
             "Look for inputs that were cut off before the documents differ, or a model that failed.",
             queries=looks.constant, n_query=n,
         )  # fmt: skip
     if looks.tied_first:
-        severity = by_share(looks.tied_first, n)
+        severity = findings.by_share(looks.tied_first, n)
         yield Finding(
             "ties for the first place",
             "warning" if severity == "serious" else severity,

@@ -23,26 +23,9 @@ from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import all_or_none
-from deadheat.trust.audits import thresholds
+from deadheat.trust.audits import findings, thresholds
 from deadheat.trust.audits.evidence import Evidence, RowProperties, collect
-from deadheat.trust.audits.findings import (
-    SEVERITIES,
-    Audited,
-    Finding,
-    bounds,
-    by_move,
-    by_share,
-    deviations,
-    listed,
-    most_serious_first,
-    of_ties,
-    percent,
-    points,
-    share,
-    some,
-    table_of_ways,
-    worst,
-)
+from deadheat.trust.audits.findings import Audited, Finding, bounds, by_move, percent, points, share, some, worst
 
 MEASURES = ("mAP", "MAP@R", "Hit@1")  # the headline first
 
@@ -86,11 +69,6 @@ def audit(
         of a plain sort, which has only one. **Undefined:** NaN as in `deadheat.evaluate`, and for standard deviations
         of random embeddings that were not drawn.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As `deadheat.evaluate` does.
-
     Notes
     -----
     A finding is *serious* where the score should not be believed as it stands, a *warning* where a reader has to know
@@ -126,7 +104,7 @@ def audit_of(task: Task, summary: SummaryOptions, seed: int) -> Audit:
     if task.options.relevance == "count":
         raise InvalidValueError("relevance", 'must be "any" or "same" for an audit, but is "count"')
     evidence = collect(task, summary, seed)
-    return Audit(most_serious_first(found for check in CHECKS for found in check(evidence)), evidence)
+    return Audit(findings.most_serious_first(found for check in CHECKS for found in check(evidence)), evidence)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,7 +136,7 @@ class Audit(Audited):
         reports = {"exact distances": evidence.report}
         reports |= {f"scores in {dtype}": report for dtype, report in evidence.rounded.items()}
         single = self._plain_sorts() | {"chance": {name: result.expected for name, result in evidence.chance.items()}}
-        return [table_of_ways(reports, single)]
+        return [findings.table_of_ways(reports, single)]
 
     def facts(self) -> dict[str, Any]:
         """Return the distance, the number of queries, and the values of the table by measure."""
@@ -193,7 +171,7 @@ class Audit(Audited):
 def ties(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding on how far the way of breaking ties moves the measures."""
     advice = "Report the lower bound, or all three values; a single sorted value says nothing within this range."
-    yield from of_ties(evidence.report, "items", advice, measures=bounds(evidence.report))
+    yield from findings.of_ties(evidence.report, "items", advice, measures=bounds(evidence.report))
 
 
 def dtypes(evidence: Evidence) -> Iterator[Finding]:
@@ -354,26 +332,26 @@ def rows(evidence: Evidence) -> Iterator[Finding]:
     numbers = find(evidence.task.options.distance).takes == "numbers"  # or binary codes
     for part, properties in evidence.parts.items():
         coded = not numbers or properties.dimensions.quantised
-        findings = [*_equal_rows(properties, part, coded)]
+        made = [*_equal_rows(properties, part, coded)]
         if numbers:
-            findings = [*_empty_rows(properties, part), *findings, *_poor_dimensions(properties, part)]
-        for finding in findings:
+            made = [*_empty_rows(properties, part), *made, *_poor_dimensions(properties, part)]
+        for finding in made:
             yield finding if part == "embeddings" else replace(finding, name=f"{finding.name} in the gallery")
 
 
 def _empty_rows(rows: RowProperties, part: str) -> Iterator[Finding]:
     """Yield findings on rows that are zero, zero except for noise, or one number throughout."""
     if len(rows.zero):
-        what = f"zero throughout ({listed(rows.zero)}) and carry no information."
+        what = f"zero throughout ({findings.listed(rows.zero)}) and carry no information."
         advice = "Find out where they come from: unreadable items, or a dead layer."
         yield _of_rows(rows.zero, rows, part, "zero embeddings", "serious", what, advice)
     if len(rows.faint):
         length = f"shorter than {thresholds.PRECISION:.2g} times the mean length"
-        what = f"{length} ({listed(rows.faint)}): zero, but for noise or rounding."
+        what = f"{length} ({findings.listed(rows.faint)}): zero, but for noise or rounding."
         advice = "Set them to zero, so that they tie; under cosine such rows are ranked by the direction of the noise."
         yield _of_rows(rows.faint, rows, part, "nearly zero embeddings", "serious", what, advice)
     if len(rows.constant):
-        what = f"one number throughout ({listed(rows.constant)})."
+        what = f"one number throughout ({findings.listed(rows.constant)})."
         advice = "They say nothing but that number; under cosine all of one sign are the same."
         yield _of_rows(rows.constant, rows, part, "constant embeddings", "warning", what, advice)
 
@@ -386,11 +364,11 @@ def _equal_rows(rows: RowProperties, part: str, coded: bool) -> Iterator[Finding
     most, n = "warning" if coded else "serious", len(rows.inside)
     number, distinct = f"{rows.n_distinct} rows are distinct.", {"distinct": rows.n_distinct, "largest": rows.largest}
     if len(rows.across):
-        what = f"equal to a row of another class ({listed(rows.across)}). {number}"
+        what = f"equal to a row of another class ({findings.listed(rows.across)}). {number}"
         advice = "Look for items that were submitted twice under two labels, or that the model cannot distinguish."
         yield _of_rows(rows.across, rows, part, "duplicates across classes", most, what, advice, **distinct)
     if n:
-        what = f"equal to a row of their own class ({listed(rows.inside)}). {number}"
+        what = f"equal to a row of their own class ({findings.listed(rows.inside)}). {number}"
         advice = "Take copies of an item out; if the items differ, ask how the model comes to one embedding for all."
         finding = _of_rows(rows.inside, rows, part, "duplicates inside classes", most, what, advice, **distinct)
         mild = "warning" if n >= thresholds.MANY_COPIES * rows.n else "note"
@@ -434,7 +412,7 @@ def _of_rows(
     which: Int64, rows: RowProperties, part: str, name: str, most: str, what: str, advice: str, **more: int
 ) -> Finding:
     """Return a finding on some rows, as serious as their share is, but no more than `most`."""
-    severity = max(by_share(len(which), rows.n), most, key=SEVERITIES.index)
+    severity = max(findings.by_share(len(which), rows.n), most, key=findings.SEVERITIES.index)
     where = "are" if part == "embeddings" else "of the gallery are"
     examples = which[: thresholds.EXAMPLES].tolist()
     return some(
@@ -547,5 +525,5 @@ def _further(result: Result, exact: Result) -> float:
 
 def _how_far(in_stds: Mapping[str, float]) -> str:
     kinds = {"ties": "of random rankings", "draws": "of random embeddings"}
-    known = [f"{deviations(value)} {kinds[what]}" for what, value in in_stds.items() if not math.isnan(value)]
+    known = [f"{findings.deviations(value)} {kinds[what]}" for what, value in in_stds.items() if not math.isnan(value)]
     return f" (in standard deviations: {', '.join(known)})" if known else ""

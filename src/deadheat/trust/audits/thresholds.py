@@ -58,7 +58,8 @@ MEANS_DIFFER = 0.05
 
 # Whole rankings are sorted for at most so many pairs of query and item, which takes about a second; but for enough
 # queries that a mean over them is good to a few points, and the effect of orders on the same queries to far less.
-SORTED_ITEMS, FEWEST_QUERIES = 1 << 20, 200
+# The items of all that are sorted, which are kept, have at most half a gigabyte.
+SORTED_ITEMS, FEWEST_QUERIES, KEPT_ITEMS = 1 << 20, 200, 1 << 27
 # Random orders show the effect of an order that means nothing: one order serves all queries, so that it does more than
 # breaking the ties of each query independently. What is three standard deviations where these are known is 4.3 where
 # they are estimated from eight draws (Student's t).

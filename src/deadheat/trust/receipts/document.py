@@ -115,13 +115,9 @@ class Receipt:
         return made
 
     def require_form(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Refuse content without exactly the members of a receipt, with their types; messages call it `path`.
+        """Refuse content without exactly the members of a receipt, with their types, as `load` does, in a `FileError`.
 
-        Raises
-        ------
-        FileError
-        MissingPackageError
-            Without jsonschema, which the extra ``files`` brings.
+        Messages call it `path`.
         """
         content, title = self.content, self.name if path is None else path
         if not isinstance(content, Mapping) or content.get("schema") != SCHEMA:

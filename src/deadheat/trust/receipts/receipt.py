@@ -80,11 +80,6 @@ def receipt(
     Receipt
         To be saved as JSON.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As `deadheat.evaluate`.
-
     Examples
     --------
     >>> import tempfile
@@ -308,8 +303,6 @@ def verify(receipt: Receipt | str | os.PathLike[str], task: Task, *, weights: We
         If it is no receipt.
     MissingPackageError
         Without jsonschema, which the extra ``files`` brings.
-    ValueError, TypeError
-        If an argument breaks its rule, as in `deadheat.evaluate`.
 
     Examples
     --------
