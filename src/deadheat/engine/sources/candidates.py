@@ -11,8 +11,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import ScoreTiesName
-from deadheat.engine.sources.counted import CountedTask, SourceCounts
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.counted import CountedTask
 from deadheat.engine.sources.ranks import integers, profile_of_ranks
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
@@ -95,7 +97,7 @@ class _Positives(NamedTuple):
     positives: Array  # (n_query,), their scores
     columns: Int64 | None = None  # (n_query,), where the positives are among the candidates
 
-    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> SourceCounts:
+    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> tuple[TieProfile, Origin]:
         checks.choice(order, ("descending", "ascending"), "order")
         rule, n_query = ScoreTies.checked(ties), len(self.positives)
         arrays.require_counted(self.positives, False, "scores" if self.columns is not None else "positive_scores")
@@ -113,7 +115,7 @@ class _Positives(NamedTuple):
         better, same, n_others = counts
         profile = profile_of_ranks(better + 1, better + same + 1, n_others + 1)
         profile = replace(profile, bounds_only=rule.bounds_only, check=False)
-        return SourceCounts(profile, rule.describe(), remarks=self._remarks())
+        return profile, Origin(tie_rule=rule.describe(), remarks=self._remarks())
 
     def _remarks(self) -> tuple[str, ...]:
         """Return a remark on negatives that all positives share; none where each positive has its own."""

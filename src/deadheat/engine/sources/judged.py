@@ -22,11 +22,12 @@ from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
+from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.gains import leveled, with_grades, with_unjudged
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources import unmatched
-from deadheat.engine.sources.counted import CountedTask, SourceCounts
+from deadheat.engine.sources.counted import CountedTask
 from deadheat.engine.sources.run_tables import Unjudged, all_judged, checked_unjudged, gain_of, is_unknown
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
@@ -153,7 +154,7 @@ class JudgedRows(NamedTuple):
     gallery_ids: list[str]
     judged: Checked
 
-    def counts(self, *, unjudged: Unjudged, **settings: Any) -> SourceCounts:
+    def counts(self, *, unjudged: Unjudged, **settings: Any) -> tuple[TieProfile, Origin]:
         options, shape = CountingOptions.checked(**settings), (len(self.queries), len(self.gallery))
         sources, ids = (self.queries, self.gallery), (self.query_ids, self.gallery_ids)
         rows: Distance | Pair
@@ -180,7 +181,7 @@ class JudgedRows(NamedTuple):
         coverage = partial(_coverage, self._replace(judged=all_judged(self.judged)), settings)
         numbers = {query: row for row, query in enumerate(ids[0])}
         pool = None if others is None else _Pool(numbers, ids[1], others).documents
-        return SourceCounts(profile, remarks=remarks, knows_gallery=True, coverage=coverage, pool=pool)
+        return profile, Origin(remarks=remarks, knows_gallery=True, coverage=coverage, pool=pool)
 
     def _unjudged(self) -> Bool:
         """Return a mask of the pairs without a judgement, (n_query, n_gallery)."""

@@ -22,11 +22,12 @@ from numpy.typing import ArrayLike
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import looked_up, pair_groups
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.gains import leveled
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources import unmatched
-from deadheat.engine.sources.counted import CountedTask, SourceCounts
+from deadheat.engine.sources.counted import CountedTask
 from deadheat.engine.sources.keyed import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import codes, conversion, item_ids, source
@@ -185,7 +186,7 @@ class _ReturnedItems(NamedTuple):
     closeness: _Closeness
     names: tuple[str, ...] | None
 
-    def counts(self, *, order: str, cut_ties: Any, distance: Any) -> SourceCounts:
+    def counts(self, *, order: str, cut_ties: Any, distance: Any) -> tuple[TieProfile, Origin]:
         checks.choice(order, ("descending", "ascending"), "order")
         checks.flag(cut_ties, "cut_ties")
         remarks: list[str] = []
@@ -200,7 +201,7 @@ class _ReturnedItems(NamedTuple):
             lacking = lacking if self.names is None else lacking._replace(query=self.names[lacking.query])
             remarks.append(lacking.sentence("ids", "relevant"))
         profile = _profile(self.returned, keys, self.known, cut_ties, self.names)
-        return SourceCounts(profile, labels=self.known.labels, remarks=tuple(remarks), knows_gallery=True)
+        return profile, Origin(self.known.labels, remarks=tuple(remarks), knows_gallery=True)
 
 
 def _ordered_keys(scores: item_ids.IdRows, order: str) -> Int64:

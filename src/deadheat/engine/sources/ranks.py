@@ -6,13 +6,13 @@ p - o + 1 tied and N ranked.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.sources.counted import CountedTask, SourceCounts
+from deadheat.engine.sources.counted import CountedProfile, CountedTask
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
 from deadheat.support.arrays import Int64, offsets_of
@@ -60,14 +60,7 @@ def from_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: Arra
     >>> print(f"{found['MRR'].expected:.4f} {found['Hits@10'].expected:.3f}")
     0.0075 0.010
     """
-    return CountedTask("ranks", _Ranks(profile_of_ranks(optimistic, pessimistic, n_candidates)), {})
-
-
-class _Ranks(NamedTuple):
-    profile: TieProfile
-
-    def counts(self) -> SourceCounts:
-        return SourceCounts(self.profile)
+    return CountedTask("ranks", CountedProfile(profile_of_ranks(optimistic, pessimistic, n_candidates)), {})
 
 
 def profile_of_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: ArrayLike) -> TieProfile:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.sources.counted import SourceCounts
+from deadheat.engine.evaluable import Origin
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources.keyed import profile_lists
 from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
@@ -100,7 +101,7 @@ class ScoreLists(NamedTuple):
         lengths = np.zeros(0, dtype=np.int64) if lengths is None else lengths
         return cls(scores, gains, np.repeat(np.arange(len(lengths)), lengths), len(lengths), names)
 
-    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> SourceCounts:
+    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> tuple[TieProfile, Origin]:
         """Count the lists, without junk; lists in rank order have no ties."""
         checks.choice(order, ("descending", "ascending"), "order")
         rule, mask = ScoreTies.checked(ties), self._junk(junk)
@@ -114,7 +115,7 @@ class ScoreLists(NamedTuple):
         lengths = np.bincount(self.query[kept], minlength=self.n_query)
         rule = rule if self.scores is not None else ScoreTies.checked("exact")
         profile = profile_lists(scores[kept], gains, lengths, rule, order)
-        return SourceCounts(replace(profile, query_ids=self.query_ids), rule.describe())
+        return replace(profile, query_ids=self.query_ids), Origin(tie_rule=rule.describe())
 
     def _junk(self, junk: Any) -> Bool:
         if junk is None:
