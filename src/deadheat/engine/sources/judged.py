@@ -178,9 +178,10 @@ class JudgedRows(NamedTuple):
         profile = profile_of_judged(rows, relevant, *ids, options, others, gain)
         profile = replace(profile, query_ids=tuple(ids[0]), check=False)
         remarks = (*codes.remarks(options.distance, *sources), *unmatched.of_gallery(self.judged, *ids))
-        coverage = partial(_coverage, self._replace(judged=all_judged(self.judged)), settings)
-        numbers = {query: row for row, query in enumerate(ids[0])}
-        pool = None if others is None else _Pool(numbers, ids[1], others).documents
+        every = self._replace(judged=all_judged(self.judged))
+        coverage = partial(_profile_of, every, unjudged="irrelevant", **settings)
+        rows_of = {query: row for row, query in enumerate(ids[0])}
+        pool = None if others is None else partial(_unjudged_documents, rows_of, ids[1], others)
         return profile, Origin(remarks=remarks, knows_gallery=True, coverage=coverage, pool=pool)
 
     def _unjudged(self) -> Bool:
@@ -200,18 +201,13 @@ class JudgedRows(NamedTuple):
         return mask
 
 
-def _coverage(rows: JudgedRows, settings: dict[str, Any]) -> TieProfile:
-    return rows.counts(unjudged="irrelevant", **settings).profile
+def _profile_of(rows: JudgedRows, **settings: Any) -> TieProfile:
+    return rows.counts(**settings)[0]
 
 
-class _Pool(NamedTuple):
-    row_of: dict[str, int]  # of each query
-    gallery_ids: list[str]
-    unjudged: Bool  # (n_query, n_gallery)
-
-    def documents(self, query: str) -> set[str]:
-        """Return the documents that are ranked for a query and not judged."""
-        return {self.gallery_ids[item] for item in np.flatnonzero(self.unjudged[self.row_of[query]])}
+def _unjudged_documents(row_of: dict[str, int], gallery_ids: list[str], unjudged: Bool, query: str) -> set[str]:
+    """Return the documents that are ranked for a query and not judged, by a mask (n_query, n_gallery)."""
+    return {gallery_ids[item] for item in np.flatnonzero(unjudged[row_of[query]])}
 
 
 def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:
@@ -262,8 +258,7 @@ def profile_of_judged(
         grade = np.append(grade, np.full(len(query) - len(grade), level))
     grades = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
     graded = grades.tolist() != [1]
-    if graded and options.rule.bounds_only:
-        raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
+    options.rule.require_ungraded(graded)
     index, there = np.searchsorted(grades, grade), item >= 0
     n_relevant = np.zeros((len(query_ids), len(grades)), dtype=np.int64)
     np.add.at(n_relevant, (query, index), 1)

@@ -105,9 +105,8 @@ class RunTables(NamedTuple):
 
     def profile(self) -> TieProfile:
         """Return the profile, with all grades, whatever ``options.rel`` is; there is at least one query."""
-        relevant = [
-            {d: grade for d, grade in self.judged.get(query, {}).items() if grade > 0} for query in self.queries
-        ]
+        known = [self.judged.get(query, {}) for query in self.queries]
+        relevant = [{d: grade for d, grade in row.items() if grade > 0} for row in known]
         of_query = np.repeat(np.arange(len(relevant)), [len(row) for row in relevant])
         grades, gains = leveled(of_query, [grade for row in relevant for grade in row.values()], len(relevant))
         grade_values = np.unique(grades) if len(grades) else np.ones(1, dtype=np.int64)
@@ -121,7 +120,7 @@ class RunTables(NamedTuple):
         for number, (query, row) in enumerate(zip(self.queries, relevant, strict=True)):
             grade_of, ranked = dict(zip(row, islice(grade, len(row)), strict=True)), self.ranked(query)
             if unknown:
-                grade_of |= dict.fromkeys((d for d, grade in self.judged.get(query, {}).items() if grade == 0), 0)
+                grade_of |= dict.fromkeys((d for d, grade in known[number].items() if grade == 0), 0)
             of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(level)), np.int64, len(ranked))
             if unknown:
                 by_grade[number, -1] = np.count_nonzero(of_ranked == level)
