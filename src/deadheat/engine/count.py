@@ -24,10 +24,9 @@ import numpy as np
 from deadheat.engine.counting import chunks, histograms, within
 from deadheat.engine.counting.candidates import Judged, Relevance, Sharing
 from deadheat.engine.counting.label_relevance import LabelRelevance
-from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.options import CountingOptions, Work
 from deadheat.engine.counting.passes import Blocks, CountingPass
 from deadheat.engine.counting.within import Gallery
-from deadheat.engine.counting.work import Work
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.profiles.profile import TieProfile

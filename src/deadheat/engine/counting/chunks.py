@@ -16,13 +16,12 @@ import numpy as np
 
 from deadheat.engine.counting.candidates import Candidates, Judged
 from deadheat.engine.counting.histograms import occurring_grades
-from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.options import CountingOptions, Work
 from deadheat.engine.counting.ranking import pair_groups
-from deadheat.engine.counting.work import Work
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.gains import leveled, with_grades
 from deadheat.engine.profiles.packed import PackedGroups
-from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.profiles.profile import TieProfile, before_groups
 from deadheat.engine.ties.rule import Ties
 from deadheat.inputs.relevance import Pairs
 from deadheat.support.arrays import Int64, pieces
@@ -148,9 +147,9 @@ def _without(
         number, tied = (profile.offsets[part[0]] + nearest)[of_query], (np.append(groups, -1)[nearest] == out)[of_query]
         n_tied += np.bincount(number[tied], minlength=len(n_tied))
         n_ahead += np.bincount(number[~tied], minlength=len(n_tied))
-    total, first = np.append(0, np.cumsum(n_ahead + n_tied)), profile.offsets[profile.query_of_group]
-    before = (total[1:] - n_tied)[:-1] - total[first]
+    n_ahead, n_tied = n_ahead[:-1], n_tied[:-1]  # behind all groups, nothing counts
+    before = before_groups(n_ahead + n_tied, profile.offsets) + n_ahead
     return TieProfile(
-        profile.offsets, profile.closer - before, profile.closer_relevant, profile.tied - n_tied[:-1],
+        profile.offsets, profile.closer - before, profile.closer_relevant, profile.tied - n_tied,
         profile.tied_relevant, n_ranked, profile.n_relevant, check=False,
     )  # fmt: skip

@@ -37,6 +37,7 @@ from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
 from deadheat.inputs.source import Chosen, Source
 from deadheat.inputs.trec import Checked, Path, Table
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.arrays import Bool, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
@@ -136,7 +137,7 @@ def from_judged(
         rule = f"must be 'irrelevant' or 'junk' with a tolerance, but is {checks.shown(unjudged)}"
         raise InvalidValueError("unjudged", rule)
     query, items = open_rows(queries, "queries"), open_rows(gallery, "gallery")
-    ids = unique_ids(query_ids, len(query), "query_ids"), unique_ids(gallery_ids, len(items), "gallery_ids")
+    ids = unique_ids(query_ids, "query_ids", len(query)), unique_ids(gallery_ids, "gallery_ids", len(items))
     judged = trec.open_qrels(qrels)
     if not judged.keys() & set(ids[0]):
         actual = f"but query_ids are {checks.few(ids[0])} and the qrels have {checks.few(judged)}"
@@ -192,13 +193,8 @@ class JudgedRows(NamedTuple):
             raise InvalidValueError(
                 "unjudged", f"{rule}, but there are {n_pair}; from_run takes a run of the first ones"
             )
-        some = {
-            query: dict.fromkeys((d for d, grade in row.items() if grade >= 0), 1) for query, row in self.judged.items()
-        }
-        query, item, _ = _pairs(some, self.query_ids, self.gallery_ids)
-        mask = np.ones((len(self.query_ids), len(self.gallery_ids)), dtype=np.bool_)
-        mask[query[item >= 0], item[item >= 0]] = False
-        return mask
+        judged = {query: [d for d, grade in row.items() if grade >= 0] for query, row in self.judged.items()}
+        return ~_mask_of(judged, self.query_ids, self.gallery_ids)
 
 
 def _profile_of(rows: JudgedRows, **settings: Any) -> TieProfile:
@@ -223,11 +219,17 @@ def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) 
         ]
         for query, row in junk.items()
     }
-    query, item, _ = _pairs({query: dict.fromkeys(row, 1) for query, row in ids.items()}, query_ids, gallery_ids)
-    if any(ids.values()) and not (item >= 0).any():
+    mask = _mask_of(ids, query_ids, gallery_ids)
+    if any(ids.values()) and not mask.any():
         actual = f"but has none for {checks.few(ids)}, such as {next(filter(None, ids.values()))[0]!r}"
         raise InvalidValueError("junk", f"must name documents of gallery_ids for queries of query_ids, {actual}")
-    mask = np.zeros(shape, dtype=np.bool_)
+    return mask
+
+
+def _mask_of(documents: Mapping[str, list[str]], query_ids: list[str], gallery_ids: list[str]) -> Bool:
+    """Return a mask of the pairs of a query and one of its documents, (n_query, n_gallery)."""
+    mask = np.zeros((len(query_ids), len(gallery_ids)), dtype=np.bool_)
+    query, item, _ = _pairs({query: dict.fromkeys(row, 1) for query, row in documents.items()}, query_ids, gallery_ids)
     mask[query[item >= 0], item[item >= 0]] = True
     return mask
 
@@ -293,15 +295,15 @@ def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, I
     return query, item, gains
 
 
-def unique_ids(ids: Any, n: int, name: str) -> list[str]:
+@names_argument
+def unique_ids(ids: Any, n: int) -> list[str]:
     """Check ids: one string or integer, as its decimal text, for each of `n` rows, each once."""
-    listed = [
-        trec.id_text(each, f"an id in {name}") for each in checks.listed(ids, name, "a sequence of strings or integers")
-    ]
+    given = checks.listed(ids, VALUES, "a sequence of strings or integers")
+    listed = [trec.id_text(each, f"{VALUES}[{place}]") for place, each in enumerate(given)]
     if len(listed) != n:
-        raise InvalidValueError(name, f"must have one entry per row, but got {len(listed)} ids for {n} rows")
+        raise InvalidValueError(VALUES, f"must have one entry per row, but got {len(listed)} ids for {n} rows")
     if len(set(listed)) < n:
         seen: set[str] = set()
         twice = next(each for each in listed if each in seen or seen.add(each))  # type: ignore[func-returns-value]
-        raise InvalidValueError(name, f"must hold each id once, but holds {twice!r} again")
+        raise InvalidValueError(VALUES, f"must hold each id once, but holds {twice!r} again")
     return listed

@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike
 
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources.counted import CountedProfile, CountedTask
-from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import conversion
-from deadheat.support.arrays import Int64, offsets_of
+from deadheat.errors import InvalidValueError
+from deadheat.inputs.conversion import integers
+from deadheat.support.arrays import offsets_of
 from deadheat.support.floats import plain_floats
 
-_HIGHEST = np.iinfo(np.int64).max
 _NOT_FOUND = np.iinfo(np.int64).min
 
 
@@ -83,14 +82,3 @@ def _ranks(values: Any) -> Any:
     """Return ranks with a number in the place of None."""
     is_list = isinstance(values, (list, tuple))
     return [_NOT_FOUND if rank is None else rank for rank in values] if is_list else values
-
-
-def integers(values: ArrayLike, name: str) -> Int64:
-    array = conversion.plain(values, name)
-    if not array.size:
-        return np.empty(array.shape, dtype=np.int64)
-    if array.dtype.kind not in "iu":
-        raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
-    if array.dtype == np.uint64 and array.max() > _HIGHEST:
-        raise InvalidValueError(name, f"must hold integers below 2^63, but holds {array.max()}")
-    return array.astype(np.int64)

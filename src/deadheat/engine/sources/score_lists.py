@@ -20,6 +20,7 @@ from deadheat.inputs import arrays, conversion, trec
 from deadheat.inputs.labels import label_codes, labels
 from deadheat.inputs.row_columns import NAMES, ColumnMap, column_of
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.arrays import Array, Bool, Int64
 
 _OF_TABLE = {  # usual names of columns
@@ -142,20 +143,21 @@ def rows_of_lists(values: Any) -> list[Any] | None:
     return rows if len(lengths) > 1 or 0 in lengths else None
 
 
-def flattened(lists: Any, name: str) -> tuple[Array, Int64]:
+@names_argument
+def flattened(lists: Any) -> tuple[Array, Int64]:
     """Return the numbers of all lists in one array that holds each of them, and the lengths of the lists."""
-    rows = checks.listed(lists, name, _LISTS)
+    rows = checks.listed(lists, VALUES, _LISTS)
     odd = next((row for row in rows if not conversion.is_row(row)), None)
     if odd is not None:
-        raise InvalidTypeError(name, f"must be {_LISTS}, but has {checks.shown(odd)} for one")
+        raise InvalidTypeError(VALUES, f"must be {_LISTS}, but has {checks.shown(odd)} for one")
     if rows and all(isinstance(row, np.ndarray) for row in rows) and len({row.dtype for row in rows}) == 1:
-        flat = np.concatenate([conversion.plain(row, name) for row in rows])
+        flat = np.concatenate([conversion.plain(row) for row in rows])
     else:
         parts = (row.tolist() if hasattr(row, "tolist") else row for row in rows)
         entries = [entry for row in parts for entry in row]
-        flat = conversion.plain(entries, name) if entries else np.zeros(0, dtype=np.int64)
+        flat = conversion.plain(entries) if entries else np.zeros(0, dtype=np.int64)
     if flat.ndim != 1:
-        raise InvalidValueError(name, f"must be {_LISTS} of numbers, but its lists hold lists")
+        raise InvalidValueError(VALUES, f"must be {_LISTS} of numbers, but its lists hold lists")
     return flat, np.array([len(row) for row in rows], dtype=np.int64)
 
 
