@@ -137,7 +137,7 @@ VALID: dict[str, dict[str, Any]] = {
     "Receipt.load": {"path": "receipt.json"}, "Receipt.save": {"path": "saved.json"},
     "Receipt.of": {"value": dh.receipt(TASK)}, "TieProfile.save": {"path": "profile.npz"},
     "TieProfile.load": {"path": "profile.npz"}, "TieProfile.joined": {"profiles": [REPORT.profile, REPORT.profile]},
-    "TieProfile.__getitem__": {"queries": [0, 1]}, "TieProfile.__add__": {"other": REPORT.profile},
+    "TieProfile.__getitem__": {"queries": [0, 1]},
     "Report.get": {"measure": "mAP"}, "Report.compute": {"measures": "mAP"},
     "Report.interval": {"measure": "mAP", "n_resamples": 20}, "Report.__getitem__": {"measure": "mAP"},
     "Result.interval": {"n_resamples": 20},

@@ -24,11 +24,11 @@ from deadheat.analyses.random_baseline import random_baseline as random_baseline
 from deadheat.engine.profiles.profile import TieProfile as TieProfile
 from deadheat.engine.sources.candidates import from_candidates as from_candidates
 from deadheat.engine.sources.counted import CountedTask as CountedTask
+from deadheat.engine.sources.counted import from_profile as from_profile
 from deadheat.engine.sources.judged import from_judged as from_judged
-from deadheat.engine.sources.lists import from_lists as from_lists
 from deadheat.engine.sources.neighbors import from_neighbors as from_neighbors
-from deadheat.engine.sources.profile import from_profile as from_profile
 from deadheat.engine.sources.ranks import from_ranks as from_ranks
+from deadheat.engine.sources.run import from_lists as from_lists
 from deadheat.engine.sources.run import from_run as from_run
 from deadheat.engine.sources.scores import from_scores as from_scores
 from deadheat.engine.task import Task as Task

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from deadheat.engine import count
-from deadheat.engine.counting.work import Work
+from deadheat.engine.counting.options import Work
 
 
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:

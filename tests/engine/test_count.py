@@ -14,8 +14,7 @@ from engine.loops import taken
 
 import deadheat as dh
 from deadheat.engine import count
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.work import Work
+from deadheat.engine.counting.options import CountingOptions, Work
 
 ENGINE = Path(count.__file__).parent
 RNG = np.random.default_rng(0)

@@ -108,7 +108,7 @@ def test_predictions_that_are_refused(tmp_path: Path, content: Any, options: Any
 ])  # fmt: skip
 def test_refused(n_documents: int, query: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        mteb_files.profile_predictions({query: {"d": 1.0}}, {"q": {"d": 1}}, n_documents=n_documents)
+        mteb_files.evaluate_predictions({query: {"d": 1.0}}, {"q": {"d": 1}}, n_documents=n_documents)
 
 
 def cache(folder: Path, texts: list[str], rows: Any) -> Path:

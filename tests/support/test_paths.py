@@ -43,7 +43,7 @@ TAKES_PATHS: dict[str, Callable[[Any], object]] = {
     "qrels": lambda path: dh.from_run({"q": {"a": 1.0}}, path),
     "documents": lambda path: dh.from_run({"q": {"a": 1.0}}, {"q": {"a": 1}}, documents=path),
     "audit_run": dh.audit_run,
-    "predictions": lambda path: mteb.profile_predictions(path, {"q": {"a": 1}}, n_documents=1),
+    "predictions": lambda path: mteb.evaluate_predictions(path, {"q": {"a": 1}}, n_documents=1),
     "read_predictions": read_predictions,
     "read_embeddings": lambda path: mteb.read_embeddings(path, ["a"]),
     "replacing": written,

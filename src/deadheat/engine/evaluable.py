@@ -17,8 +17,8 @@ _NO_FILES: dict[str, tuple[str, ...]] = {}
 class Origin(NamedTuple):
     """The facts about a task that its report states, under the names of the report's fields."""
 
-    labels: NDArray[Any] | None  # of the queries, if they are known
-    tie_rule: str | None  # in words
+    labels: NDArray[Any] | None = None  # of the queries, if they are known
+    tie_rule: str | None = None  # in words; None for equal scores
     remarks: tuple[str, ...] = ()
     knows_gallery: bool = False  # relevant items that are in no group of the profile are not in the gallery
     distance: str | None = None

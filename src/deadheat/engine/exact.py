@@ -44,17 +44,11 @@ ALIASES = {
 
 
 def named(name: Any, argument: str, *, others: Iterable[str] = ()) -> str:
-    """Return the type that a name stands for, or one of the other names; an error names the argument.
-
-    Examples
-    --------
-    >>> named("bf16", "dtype"), named("exact", "ties", others=["exact"])
-    ('bfloat16', 'exact')
-    """
+    """Return the type that a name stands for, or one of the other names; an error names the argument."""
     return checks.choice(name, (*others, *FORMATS), argument, ALIASES)
 
 
-def round_to(values: Float64, name: str) -> Float64:
+def round_to(values: Float64, dtype: str) -> Float64:
     """Round float64 values to the nearest value of a shorter type, ties to even, as float64.
 
     Examples
@@ -62,7 +56,7 @@ def round_to(values: Float64, name: str) -> Float64:
     >>> round_to(np.array([1 + 2**-11, 1 + 3 * 2**-11, 70000.0, 2.0**-26]), "float16").tolist()
     [1.0, 1.001953125, inf, 0.0]
     """
-    kind = FORMATS[name]
+    kind = FORMATS[dtype]
     _, exponent = np.frexp(values)
     spacing = np.maximum(exponent - 1, kind.lowest) - kind.precision + 1
     with np.errstate(over="ignore", invalid="ignore"):
@@ -71,18 +65,12 @@ def round_to(values: Float64, name: str) -> Float64:
     return np.where(np.isfinite(values), finite, values) + 0.0
 
 
-def cells(values: Float64, name: str) -> tuple[Float64, Float64, Bool]:
+def cells(values: Float64, dtype: str) -> tuple[Float64, Float64, Bool]:
     """Return the interval that rounds to each value of a shorter type: lower end, upper end, and whether ends belong.
 
     The ends are midpoints between neighbours, which float64 holds exactly; ±inf where there is none.
-
-    Examples
-    --------
-    >>> low, high, closed = cells(np.array([1.0]), "bfloat16")
-    >>> float(low[0]), float(high[0]), bool(closed[0])
-    (0.998046875, 1.00390625, True)
     """
-    kind = FORMATS[name]
+    kind = FORMATS[dtype]
     size = np.abs(values)
     size = np.minimum(size, np.ldexp(1.0, kind.highest + 1))  # infinity takes the place after the largest number
     _, exponent = np.frexp(size)
@@ -96,32 +84,20 @@ def cells(values: Float64, name: str) -> tuple[Float64, Float64, Bool]:
     return np.where(negative, -outer, inner), np.where(negative, -inner, outer), closed
 
 
-def ordinals(values: Float64, name: str) -> Int64:
-    """Enumerate the values of a shorter type in ascending order; zero is 0 and the next number up is 1.
-
-    Examples
-    --------
-    >>> ordinals(np.array([-(2.0**-24), 0.0, 1.0]), "float16").tolist()
-    [-1, 0, 15360]
-    """
-    sizes = np.abs(values).astype(np.float16 if name == "float16" else np.float32)
-    bits = sizes.view(np.uint16 if name == "float16" else np.uint32).astype(np.int64)
-    return np.where(values < 0, -1, 1) * (bits >> 16 if name == "bfloat16" else bits)
+def ordinals(values: Float64, dtype: str) -> Int64:
+    """Enumerate the values of a shorter type in ascending order; zero is 0 and the next number up is 1."""
+    sizes = np.abs(values).astype(np.float16 if dtype == "float16" else np.float32)
+    bits = sizes.view(np.uint16 if dtype == "float16" else np.uint32).astype(np.int64)
+    return np.where(values < 0, -1, 1) * (bits >> 16 if dtype == "bfloat16" else bits)
 
 
-def from_ordinals(numbers: Int64, name: str) -> Float64:
-    """Return the values of a shorter type that have these numbers.
-
-    Examples
-    --------
-    >>> from_ordinals(np.array([-1, 0, 15360]), "float16").tolist()
-    [-5.960464477539063e-08, 0.0, 1.0]
-    """
+def from_ordinals(numbers: Int64, dtype: str) -> Float64:
+    """Return the values of a shorter type that have these numbers."""
     sizes = np.abs(numbers)
-    if name == "float16":
+    if dtype == "float16":
         values = sizes.astype(np.uint16).view(np.float16)
     else:
-        values = (sizes << 16 if name == "bfloat16" else sizes).astype(np.uint32).view(np.float32)
+        values = (sizes << 16 if dtype == "bfloat16" else sizes).astype(np.uint32).view(np.float32)
     return np.where(numbers < 0, -1.0, 1.0) * values
 
 

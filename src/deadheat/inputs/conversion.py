@@ -24,7 +24,7 @@ from deadheat.errors import DeadheatError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import features
 from deadheat.support import checks
 from deadheat.support.arguments import VALUES, names_argument
-from deadheat.support.arrays import Array
+from deadheat.support.arrays import Array, Int64
 from deadheat.support.lazy import lazy, require
 
 pyarrow: Any = lazy("pyarrow")  # once `require` has found it
@@ -59,6 +59,17 @@ def plain(values: Any, *, ragged: str = _RAGGED, unmasked: str = "") -> Array:
     """
     with converting(values):
         return _plain(values, ragged, unmasked)
+
+
+@names_argument
+def integers(values: Any) -> Int64:
+    """Return integers of any type as int64, if that changes no value; no numbers at all are integers."""
+    array = plain(values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise InvalidTypeError(VALUES, f"must hold integers, but has dtype {array.dtype}")
+    if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
+        raise InvalidValueError(VALUES, f"must hold integers below 2^63, but holds {array.max()}")
+    return array.astype(np.int64)
 
 
 @contextmanager

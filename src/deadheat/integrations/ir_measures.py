@@ -19,7 +19,7 @@ import numpy as np
 from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.profiles.parts import at_level, judged_at_level
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.sources.run_tables import RunOptions, profile_judged_documents, profile_tables
+from deadheat.engine.sources.run_tables import RunOptions, RunTables
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidValueError
@@ -198,8 +198,8 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
             key = f"{judged_only} {gains} {of_judged}"
             if key not in profiles:
                 options = RunOptions(unjudged="junk" if judged_only else "irrelevant", rule=self.rule)
-                make = profile_judged_documents if of_judged else profile_tables
-                profiles[key] = make(scores, self._regraded(gains), queries, options)
+                tables = RunTables(scores, self._regraded(gains), queries, options)
+                profiles[key] = tables.profile_of_judged_documents() if of_judged else tables.profile()
             values = _values(profiles[key], measure)
             metrics += [ir_measures.Metric(q, measure, value) for q, value in zip(queries, values, strict=True)]
         return iter(metrics)

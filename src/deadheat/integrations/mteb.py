@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources.neighbors import from_neighbors
 from deadheat.engine.sources.run import from_run
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError, MissingPackageError, reason
@@ -41,7 +40,7 @@ _ENDING = "_predictions.json"
 _NAMES = {"nDCG": "ndcg", "mAP": "map", "Recall": "recall", "P": "precision", "MRR": "mrr", "Hit": "hit_rate"}
 
 
-def profile_predictions(
+def evaluate_predictions(
     predictions: str | os.PathLike[str] | Mapping[str, Mapping[str, float]],
     qrels: Any,
     *,
@@ -49,8 +48,9 @@ def profile_predictions(
     subset: str | None = None,
     split: str | None = None,
     ignore_identical_ids: bool = False,
-) -> TieProfile:
-    """Return the tie profile of MTEB's predictions, with bounds for documents that were not saved.
+    measures: str | Iterable[str] | None = DEFAULT_MEASURES,
+) -> Report:
+    """Evaluate MTEB's predictions: lower bound, expectation and upper bound, also for documents that were not saved.
 
     Parameters
     ----------
@@ -64,12 +64,14 @@ def profile_predictions(
         As in `read_predictions`.
     ignore_identical_ids : bool
         Whether to exclude the document with the id of the query: the task's attribute of the same name.
+    measures : str or iterable of str
+        As in `deadheat.evaluate`; MTEB's names, such as ``ndcg_at_10``, are understood.
 
     Returns
     -------
-    TieProfile
-        Of the queries that are in both, as MTEB averages them. Unless all documents were returned it has `n_ordered`;
-        see `deadheat.from_neighbors`.
+    Report
+        The mean is over the queries that are in both, as MTEB averages them, and have a relevant document. Unless all
+        documents were returned, its `profile` has `n_ordered`: see `deadheat.from_neighbors`.
 
     Notes
     -----
@@ -79,11 +81,11 @@ def profile_predictions(
 
     Examples
     --------
-    Documents a and b tie, b is relevant, and one more document was not saved:
+    Documents a and b tie, and b is relevant; five more documents were not saved:
 
-    >>> counted = profile_predictions({"q": {"a": 0.5, "b": 0.5}}, {"q": {"b": 1}}, n_documents=3)
-    >>> counted.closer, counted.tied
-    (array([0]), array([3]))
+    >>> saved = {"q": {"a": 0.5, "b": 0.5, "c": 0.25}}
+    >>> evaluate_predictions(saved, {"q": {"b": 1}}, n_documents=8, measures="ndcg_at_10, hit_rate_at_1").summary()
+    'nDCG@10 81.55 [63.09, 100.00] %, Hit@1 50.00 [0.00, 100.00] %'
     """
     if isinstance(predictions, (str, os.PathLike)):
         predictions = read_predictions(predictions, subset=subset, split=split)
@@ -96,54 +98,18 @@ def profile_predictions(
         ranked = {query: dict(scores[query]) for query in queries}
         for query in queries if ignore_identical_ids else ():
             ranked[query].pop(query, None)
-        return from_run(ranked, {query: judged[query] for query in queries}).profile
+        return evaluate(from_run(ranked, {query: judged[query] for query in queries}).profile, measures)
     rows = {query: sorted(scores[query].items(), key=lambda pair: -pair[1]) for query in queries}
     own = [query if ignore_identical_ids and query in scores[query] else None for query in queries]
-    return from_neighbors(
+    counted = from_neighbors(
         [[document for document, _ in rows[query]] for query in queries],
         [[score for _, score in rows[query]] for query in queries],
         relevant=[judged[query] for query in queries],
         n_gallery=checks.positive_integer(n_documents, "n_documents"),
         exclude=own,
         query_ids=tuple(queries),
-    ).profile
-
-
-def evaluate_predictions(
-    predictions: str | os.PathLike[str] | Mapping[str, Mapping[str, float]],
-    qrels: Any,
-    *,
-    n_documents: int | None,
-    subset: str | None = None,
-    split: str | None = None,
-    ignore_identical_ids: bool = False,
-    measures: str | Iterable[str] | None = DEFAULT_MEASURES,
-) -> Report:
-    """Evaluate MTEB's predictions: lower bound, expectation and upper bound of each measure.
-
-    Parameters
-    ----------
-    predictions, qrels, n_documents, subset, split, ignore_identical_ids
-        As in `profile_predictions`.
-    measures : str or iterable of str
-        As in `deadheat.evaluate`; MTEB's names, such as ``ndcg_at_10``, are understood.
-
-    Returns
-    -------
-    Report
-        The mean is over the queries that are in both and have a relevant document.
-
-    Examples
-    --------
-    >>> saved = {"q": {"a": 0.5, "b": 0.5, "c": 0.25}}
-    >>> evaluate_predictions(saved, {"q": {"b": 1}}, n_documents=9, measures="ndcg_at_10, hit_rate_at_1").summary()
-    'nDCG@10 81.55 [63.09, 100.00] %, Hit@1 50.00 [0.00, 100.00] %'
-    """
-    counted = profile_predictions(
-        predictions, qrels, n_documents=n_documents, subset=subset, split=split,
-        ignore_identical_ids=ignore_identical_ids,
-    )  # fmt: skip
-    return evaluate(counted, measures)
+    )
+    return evaluate(counted.profile, measures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +218,7 @@ def evaluate_folder(
     Returns
     -------
     TaskReports
-        **Ties:** as in `profile_predictions`.
+        **Ties:** as in `evaluate_predictions`.
 
     Raises
     ------

@@ -25,6 +25,7 @@ from deadheat.measures.names import parse
 from deadheat.measures.values import all_bounds
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.result import ENDS
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.arrays import Array, Float64, Int64
 from deadheat.support.lazy import require
 from deadheat.support.means import exact_mean
@@ -341,16 +342,17 @@ def classes_of(query_labels: Any, reference_labels: Any) -> ClassNumbers:
     return ClassNumbers(query, reference, together.ndim == 1 and distinct)
 
 
-def _numbers(labels: Any, name: str) -> Array:
-    array = plain(labels, name)
+@names_argument
+def _numbers(labels: Any) -> Array:
+    array = plain(labels)
     if array.dtype.kind not in "iubf":
-        raise InvalidTypeError(name, f"must be numbers, but has dtype {array.dtype}")
+        raise InvalidTypeError(VALUES, f"must be numbers, but has dtype {array.dtype}")
     if array.ndim not in (1, 2):
         raise InvalidValueError(
-            name, f"must be one label, or one for each level, an embedding, but has shape {array.shape}"
+            VALUES, f"must be one label, or one for each level, an embedding, but has shape {array.shape}"
         )
     if np.isnan(array).any():
-        raise InvalidValueError(name, "must not hold NaN, which equals no label")
+        raise InvalidValueError(VALUES, "must not hold NaN, which equals no label")
     return array
 
 

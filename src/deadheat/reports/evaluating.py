@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from deadheat.engine.evaluable import Evaluable
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.settings import DATA, TaskSettings, require_known, shows_settings
-from deadheat.engine.sources.profile import from_profile
+from deadheat.engine.sources.counted import from_profile
 from deadheat.engine.task import Task
 from deadheat.errors import InvalidTypeError, InvalidValueError, UndefinedError
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, QueryLabels

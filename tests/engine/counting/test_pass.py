@@ -18,7 +18,7 @@ from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.layout import TILE_COLUMNS, ColumnRange, Partition
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass, Polling
-from deadheat.engine.ties import registry as tie_registry
+from deadheat.engine.ties.rounded import rule_of
 from deadheat.engine.ties.rule import Cuts
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.source import Array
@@ -186,7 +186,7 @@ def pass_over(rows, labels, distance, rule, kind, junk=None):
     options = CountingOptions.checked(distance=distance, ties=rule, junk=junk)
     metric = options.open(rows)
     candidates = options.candidates(metric.n_query, metric.n_gallery, leave_one_out=True)
-    return kind(metric, tie_registry.make(rule), Relevance(*input_labels.label_codes(labels, None), candidates))
+    return kind(metric, rule_of(rule), Relevance(*input_labels.label_codes(labels, None), candidates))
 
 
 def in_tiles(left):

@@ -211,7 +211,7 @@ def test_coarse_ties_and_tolerances() -> None:
     [
         ({"query_ids": ["q", "q"]}, "query_ids must hold each id once, but holds 'q' again"),
         ({"query_ids": ["q"]}, "query_ids must have one entry per row, but got 1 ids for 2 rows"),
-        ({"gallery_ids": [1, 0.5]}, "an id in gallery_ids must be a string or an integer, but is 0.5"),
+        ({"gallery_ids": [1, 0.5]}, r"gallery_ids\[1\] must be a string or an integer, but is 0.5"),
         ({"qrels": {}}, "qrels must hold at least one query"),
         ({"distance": "cosin"}, "did you mean 'cosine'"),
         ({"gallery": [[1.0, 2.0]], "gallery_ids": ["a"]}, "same dim"),

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 import deadheat as dh
 from deadheat._core import RelevantItems
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.ties import registry as tie_registry
+from deadheat.engine.ties.rounded import rule_of
 
 # What is refused ------------------------------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ from deadheat.engine.ties import registry as tie_registry
 )  # fmt: skip
 def test_bad_ties_are_refused(ties, kind, parts):
     with pytest.raises(kind, match=r"^ties must be ") as caught:
-        tie_registry.make(ties)
+        rule_of(ties)
     assert all(part in str(caught.value) for part in parts), caught.value
 
 
@@ -64,7 +64,7 @@ def test_bad_roundings_are_refused(given, error, message):
     [("fp16", "float16"), ("Half", "float16"), ("bf16", "bfloat16"), ("FP32", "float32"), ("single", "float32")],
 )
 def test_types_have_other_names(alias, name):
-    assert (tie_registry.make(alias).dtype, dh.Rounded(alias).dtype) == (name, name)
+    assert (rule_of(alias).dtype, dh.Rounded(alias).dtype) == (name, name)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def exact_groups(distance, query):
 def test_groups_are_those_of_the_exact_closeness_whatever_the_scores_leave_open(distance, slack):
     metric = distance_registry.make(distance, thirds(0, 6), thirds(1), exact_only=False)
     relevant = all_relevant(metric, 6, slack)
-    groups = tie_registry.make("exact").group(metric, relevant)
+    groups = rule_of("exact").group(metric, relevant)
     for row in range(6):
         sets = exact_groups(metric, row)
         assert groups.n_group[row] == len(sets)
@@ -135,13 +135,13 @@ def test_groups_are_those_of_the_exact_closeness_whatever_the_scores_leave_open(
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
 def test_rounded_values_do_not_depend_on_the_bounds(distance, dtype):
     metric = distance_registry.make(distance, thirds(0, 6), thirds(1), exact_only=False)
-    rule = tie_registry.make(dtype)
+    rule = rule_of(dtype)
     first, *others = (rule.group(metric, all_relevant(metric, 6, slack)) for slack in SLACKS)
     for groups in others:
         assert_array_equal(groups.score, first.score)
         assert_array_equal(groups.total, first.total)
         assert not groups.bound.any()
-    exact = tie_registry.make("exact").group(metric, all_relevant(metric, 6, 0.0))
+    exact = rule_of("exact").group(metric, all_relevant(metric, 6, 0.0))
     assert (first.n_group <= exact.n_group).all()
 
 
@@ -150,7 +150,7 @@ def test_rounded_values_do_not_depend_on_the_bounds(distance, dtype):
 def test_items_are_above_the_cuts_of_the_groups_that_they_are_at_least_as_near_as(distance, ties):
     """Every item against all cuts: certain where its score lies outside the interval, and by its exact closeness."""
     metric = distance_registry.make(distance, thirds(0, 3), thirds(1), exact_only=False)
-    rule = tie_registry.make(ties)
+    rule = rule_of(ties)
     relevant = all_relevant(metric, 3, 0.0)
     groups = rule.group(metric, relevant)
     sequences = rule.cuts(metric, groups)

@@ -113,7 +113,7 @@ def test_files_and_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ),
         ((ROWS, QRELS, ["d1"] * 20), "gallery_ids must hold each id once, but holds 'd1' again"),
         (({"d1": "text"}, QRELS, ["d1"]), "gallery_ids must be left out where the gallery has documents by id"),
-        (({0.5: "text"}, QRELS), "an id in gallery_ids must be a string or an integer, but is 0.5"),
+        (({0.5: "text"}, QRELS), r"gallery_ids\[0\] must be a string or an integer, but is 0.5"),
         ((ROWS, {"q": {"d1": 0}}, IDS), "no query has a relevant document"),
         ((ROWS, {}, IDS), "qrels must hold at least one query"),
     ],

@@ -46,30 +46,17 @@ _CHECKSUM_BYTES = hashlib.blake2b().digest_size
 class Checkpoint:
     """The finished portions of one run in one directory, which no other run can use at the same time.
 
-    Parameters
-    ----------
-    directory : path
-        A directory that another run of the same identity used, or an empty one, or a new one in one that exists.
-    identity : mapping of str to str
-        Digests of the data, and options. A run that resumes must have the same identity.
-
-    Raises
-    ------
-    ValueError
-        If the directory has other files in it, is of another identity, or is in use.
-    OSError
-        If it cannot be read or written. The message names the checkpoint; class and `errno` are the system's.
+    The directory is one that another run of the same identity used, or an empty one, or a new one in one that exists.
+    An identity has digests of the data, and options. ValueError is raised if the directory has other files in it, is of
+    another identity, or is in use; OSError, of the system's class and `errno`, if it cannot be read or written.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     with Checkpoint(folder, {"distance": "cosine"}) as checkpoint:
-    ...         checkpoint.save(3, {"closer": np.arange(4)})
-    ...     with Checkpoint(folder, {"distance": "cosine"}) as checkpoint:
-    ...         print(checkpoint.load(3), checkpoint.load(4))
-    {'closer': array([0, 1, 2, 3])} None
+    >>> with TemporaryDirectory() as folder, Checkpoint(folder, {"distance": "cosine"}) as checkpoint:
+    ...     checkpoint.save(3, {"closer": np.arange(4)})
+    ...     checkpoint.load(3), checkpoint.load(4)
+    ({'closer': array([0, 1, 2, 3])}, None)
     """
 
     def __init__(self, directory: str | os.PathLike[str], identity: Mapping[str, str]) -> None:
@@ -189,14 +176,7 @@ class Checkpoint:
 
 
 def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """Describe the differences in words, without the digests.
-
-    Examples
-    --------
-    >>> here = {"query embeddings": "5d41402abc4b2a76b9719d911017c592", "distance": "cosine"}
-    >>> differences({"query embeddings": "7d793037a0760186574b0282f2f435e7", "distance": "hamming"}, here)
-    "other query embeddings, distance is 'hamming' there and 'cosine' here"
-    """
+    """Describe the differences in words, without the digests."""
     words = []
     for key in {**here, **there}:
         old, new = there.get(key, "none"), here.get(key, "none")

@@ -16,56 +16,49 @@ import numpy as np
 
 from deadheat.engine.counting.candidates import Candidates, Judged
 from deadheat.engine.counting.histograms import occurring_grades
-from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.options import CountingOptions, Work
 from deadheat.engine.counting.ranking import pair_groups
-from deadheat.engine.counting.work import Work
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.gains import leveled, with_grades
 from deadheat.engine.profiles.packed import PackedGroups
-from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.profiles.profile import TieProfile, before_groups
 from deadheat.engine.ties.rule import Ties
-from deadheat.errors import InvalidValueError
 from deadheat.inputs.relevance import Pairs
 from deadheat.support.arrays import Int64, pieces
 from deadheat.support.progress import Reporting
 
-PAIRS = 1 << 19  # relevant pairs of a counting pass: 50 MB with all that it makes of them
+PAIRS = 1 << 19  # pairs with a common label of a counting pass: 50 MB with all that it makes of them
 LISTED = 1 << 18  # given pairs of a counting pass, and pairs that are compared with a radius at once: 30 MB
 CELLS = 1 << 21  # pairs of a query and an item whose labels are compared at once
 
 
-def of_label_sets(work: Work, count: Callable[[Distance, Judged, CountingOptions], TieProfile]) -> TieProfile:
-    """Count the queries chunk by chunk; grades are the numbers of shared labels if relevance is "count"."""
-    settings, counted, n_query = work.settings, work.settings.relevance == "count", len(work.labels)
-    if counted and settings.rule.bounds_only:
-        raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
-    grades = np.arange(1, 1 + (max(1, int(work.labels.sizes().max(initial=1))) if counted else 1))
-    profiles: list[TieProfile] = []
-    with Reporting(settings.progress, n_query) as report:
-        for queries, query, item, grade in _chunks(work, counted):
-            n_relevant = np.zeros((n_query, len(grades)), dtype=np.int64)
-            np.add.at(n_relevant, (query, grade - 1), 1)
-            judged = Judged.of(query, item, work.candidates._replace(symmetric=False))
-            profile = count(work.distance, judged, replace(settings, progress=False))
-            if len(grades) > 1:
-                group = pair_groups(work.distance, query, item, settings.rule)
-                profile = with_grades(profile, query, group, grade - 1, grades, n_relevant)
-            profiles.append(profile[queries])
-            report(len(range(n_query)[queries]))
-    profile = TieProfile.joined(profiles)
-    return occurring_grades(profile) if counted else profile
+class SharedLabels(Pairs):
+    """Pairs that share a label; with `counted`, gains by the number of labels that a pair shares, (most + 1,)."""
+
+    def __init__(self, work: Work, counted: bool) -> None:
+        self._labels, self._others = work.labels, work.labels if work.pair.gallery is None else work.gallery_labels
+        self.shape, self._counted = (len(self._labels), len(self._others)), counted
+        self.gains = np.arange(1 + max(1, int(self._labels.sizes().max(initial=1)))) if counted else None
+
+    def most(self) -> Int64:
+        return np.full(*self.shape)
+
+    def of(self, queries: Int64) -> tuple[Int64, Int64, Int64]:
+        common = (self._labels.shared if self._counted else self._labels.shares)(self._others, queries)
+        position, item = np.nonzero(common)
+        return position, item, common[position, item].astype(np.int64)
 
 
 def of_pairs(work: Work, count: Callable[[Distance, Judged, CountingOptions], TieProfile]) -> TieProfile:
-    """Count the queries of a task whose relevant pairs are given, chunk by chunk."""
-    settings, relevant = replace(work.settings, progress=False), work.settings.relevant
-    n_query, rule = relevant.shape[0], settings.junk if isinstance(settings.junk, Pairs) else None
-    settings = replace(settings, junk=None if rule is not None else settings.junk)
+    """Count the queries of a task whose relevant pairs are given, or share labels, chunk by chunk."""
+    settings, n_query, rule = replace(work.settings, progress=False), len(work.labels), None
+    relevant: Pairs = settings.relevant or SharedLabels(work, settings.relevance == "count")
+    if settings.relevant is not None and isinstance(settings.junk, Pairs):
+        rule, settings = settings.junk, replace(settings, junk=None)
     candidates = settings.candidates(*relevant.shape, leave_one_out=work.pair.gallery is None)._replace(symmetric=False)
     grade, gains = _grades_of_pairs(relevant, rule, candidates)
     grades = np.ones(1, dtype=np.int64) if grade is None else np.unique(grade[grade > 0])
-    if settings.rule.bounds_only and grade is not None:
-        raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
+    settings.rule.require_ungraded(grade is not None)
 
     def profile_of(queries: Int64, query: Int64, item: Int64, entry: Int64) -> TieProfile:
         profile = count(work.distance, Judged.of(query, item, candidates), settings)
@@ -80,7 +73,7 @@ def of_pairs(work: Work, count: Callable[[Distance, Judged, CountingOptions], Ti
 
     parts: list[Any] = []
     with Reporting(work.settings.progress, n_query) as report:
-        for queries, *pairs in _chunks_of_pairs(relevant, rule, candidates):
+        for queries, *pairs in _chunks(relevant, rule, candidates):
             profile = profile_of(queries, *pairs)
             parts.append(profile if grade is not None else (_packed(profile, relevant.shape[1]), profile.n_ranked))
             report(len(queries))
@@ -88,7 +81,7 @@ def of_pairs(work: Work, count: Callable[[Distance, Judged, CountingOptions], Ti
         groups, n_ranked = zip(*parts, strict=True)
         return TieProfile.of_packed(PackedGroups.joined(groups), np.concatenate(n_ranked), settings.rule.bounds_only)
     profile = TieProfile.joined(parts)
-    return profile if gains is None else replace(profile, gains=gains, check=False)
+    return occurring_grades(profile) if gains is None else replace(profile, gains=gains, check=False)
 
 
 def _packed(profile: TieProfile, n_item: int) -> PackedGroups:
@@ -100,21 +93,22 @@ def _packed(profile: TieProfile, n_item: int) -> PackedGroups:
 
 def _grades_of_pairs(relevant: Pairs, rule: Pairs | None, candidates: Candidates) -> tuple[Any, Any]:
     """Return the grade of each listed pair that is ranked, and the gains of grades: `leveled`; None for binary ones."""
-    if relevant.gains is None:
-        return None, None
+    if relevant.gains is None or isinstance(relevant, SharedLabels):
+        return (None if relevant.gains is None or len(relevant.gains) == 2 else relevant.gains), None
     grade, kept = np.zeros(len(relevant.gains), dtype=np.int64), np.zeros(len(relevant.gains), dtype=np.bool_)
-    for *_, entry in _chunks_of_pairs(relevant, rule, candidates):
+    for *_, entry in _chunks(relevant, rule, candidates):
         kept[entry] = True
     row = np.repeat(np.arange(relevant.shape[0]), relevant.most())
     grade[kept], gains = leveled(row[kept], relevant.gains[kept], relevant.shape[0])
     return (None, None) if gains is None and (grade[kept] == 1).all() else (grade, gains)
 
 
-def _chunks_of_pairs(relevant: Pairs, rule: Pairs | None, candidates: Candidates) -> Iterator[tuple[Int64, ...]]:
+def _chunks(relevant: Pairs, rule: Pairs | None, candidates: Candidates) -> Iterator[tuple[Int64, ...]]:
     """Yield chunks of queries, and their ranked relevant pairs: query, item, and position in the gains."""
     most, n_item = relevant.most() + (0 if rule is None else rule.most()), relevant.shape[1]
     begin, pairs = 0, []
-    for some in pieces(most, LISTED):
+    at_once, listed = (CELLS, PAIRS) if isinstance(relevant, SharedLabels) else (LISTED, LISTED)
+    for some in pieces(most, at_once):
         queries = np.arange(some.start, some.stop)
         position, item, entry = relevant.of(queries)
         ranked = ~candidates.left_out(queries[position], item)
@@ -122,7 +116,7 @@ def _chunks_of_pairs(relevant: Pairs, rule: Pairs | None, candidates: Candidates
             out = rule.of(queries)
             ranked &= ~np.isin(position * n_item + item, out[0] * n_item + out[1])
         pairs.append(np.stack([queries[position], item, entry])[:, ranked])
-        if sum(each.shape[1] for each in pairs) >= LISTED or some.stop == len(most):
+        if sum(each.shape[1] for each in pairs) >= listed or some.stop == len(most):
             yield np.arange(begin, some.stop), *np.concatenate(pairs, axis=1)
             begin, pairs = some.stop, []
 
@@ -153,27 +147,9 @@ def _without(
         number, tied = (profile.offsets[part[0]] + nearest)[of_query], (np.append(groups, -1)[nearest] == out)[of_query]
         n_tied += np.bincount(number[tied], minlength=len(n_tied))
         n_ahead += np.bincount(number[~tied], minlength=len(n_tied))
-    total, first = np.append(0, np.cumsum(n_ahead + n_tied)), profile.offsets[profile.query_of_group]
-    before = (total[1:] - n_tied)[:-1] - total[first]
+    n_ahead, n_tied = n_ahead[:-1], n_tied[:-1]  # behind all groups, nothing counts
+    before = before_groups(n_ahead + n_tied, profile.offsets) + n_ahead
     return TieProfile(
-        profile.offsets, profile.closer - before, profile.closer_relevant, profile.tied - n_tied[:-1],
+        profile.offsets, profile.closer - before, profile.closer_relevant, profile.tied - n_tied,
         profile.tied_relevant, n_ranked, profile.n_relevant, check=False,
     )  # fmt: skip
-
-
-def _chunks(work: Work, counted: bool) -> Iterator[tuple[slice, Int64, Int64, Int64]]:
-    """Yield chunks of queries, and their relevant pairs: query, item and number of shared labels."""
-    labels, candidates = work.labels, work.candidates
-    gallery_labels = labels if work.gallery_labels is None else work.gallery_labels
-    n_query, step = len(labels), max(1, CELLS // len(gallery_labels))
-    begin, pairs = 0, [np.empty((3, 0), dtype=np.int64)]
-    for start in range(0, n_query, step):
-        some = slice(start, min(start + step, n_query))
-        common = labels.shared(gallery_labels, some) if counted else labels.shares(gallery_labels, some)
-        common[:, ~candidates.ranked] = 0
-        common[candidates.excluded_pairs(np.arange(n_query)[some])] = 0
-        row, item = np.nonzero(common)
-        pairs.append(np.stack([row + some.start, item, common[row, item].astype(np.int64)]))
-        if sum(array.shape[1] for array in pairs) >= PAIRS or some.stop == n_query:
-            yield slice(begin, some.stop), *np.concatenate(pairs, axis=1)
-            begin, pairs = some.stop, [np.empty((3, 0), dtype=np.int64)]

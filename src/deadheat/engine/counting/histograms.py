@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deadheat._core as _core
-from deadheat.engine.counting.work import Work
+from deadheat.engine.counting.options import Work
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.inputs.labels import label_codes
 from deadheat.support.arrays import Int64, offsets_of, slices

@@ -1,4 +1,4 @@
-"""The options of a counting pass, checked and resolved once, by the public function."""
+"""The options of a counting pass, checked and resolved once, by the public function; and `Work`, data with options."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName, TiesName
-from deadheat.engine.ties import registry as tie_registry
+from deadheat.engine.ties.rounded import rule_of
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, item_ids
@@ -22,6 +23,8 @@ from deadheat.inputs.relevance import Within, open_excluded, open_relevant
 from deadheat.inputs.samples import EmbeddingsLike, Pair
 from deadheat.inputs.source import Source
 from deadheat.support import checks
+from deadheat.support.arrays import Array, Int64
+from deadheat.support.caching import cached_property
 from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, require_progress
 
@@ -76,7 +79,7 @@ def _relevance(given: Any) -> str:
 class CountingOptions:
     """The checked settings of a task: each is declared here with its default and its check, and in `TaskSettings`."""
 
-    rule: Ties = field(metadata=_setting("ties", "exact", tie_registry.make))
+    rule: Ties = field(metadata=_setting("ties", "exact", rule_of))
     threads: int = field(metadata=_setting("threads", None, checks.thread_count))
     device: devices.Card | None = field(
         metadata=_setting("device", None, _unless_none(lambda given: devices.open_card(given)))
@@ -146,3 +149,43 @@ class CountingOptions:
     def candidates(self, n_query: int, n_gallery: int, *, leave_one_out: bool) -> Candidates:
         junk = arrays.junk_mask(self.junk, n_query, n_gallery)
         return Candidates.of(n_query, n_gallery, junk, leave_one_out=leave_one_out, itself=self.exclude)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Queries to count against their gallery, or against each other.
+
+    `opened` is the distance, if the caller has it. With a `group`, only these rows are ranked, against each other; the
+    embeddings of the pair and the open distance are then those of all rows.
+    """
+
+    pair: Pair  # of rows, or words of bits
+    settings: CountingOptions
+    opened: Distance | None = None
+    group: Int64 | None = None
+
+    @property
+    def labels(self) -> Any:
+        return self.pair.query.labels
+
+    @property
+    def gallery_labels(self) -> Any:
+        """The labels of the gallery, None for leave one out."""
+        return None if self.pair.gallery is None else self.pair.gallery.labels
+
+    @cached_property
+    def distance(self) -> Distance:
+        query, gallery = self.pair[:2]
+        if self.group is not None:
+            return self.settings.open(taken(query.embeddings, self.group))
+        return self.opened or self.settings.open(query.embeddings, gallery and gallery.embeddings)
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        n_query, n_item = len(self.labels), len(self.labels if self.pair.gallery is None else self.gallery_labels)
+        return self.settings.candidates(n_query, n_item, leave_one_out=self.pair.gallery is None)
+
+
+def taken(rows: Any, index: Int64) -> Array:
+    """Return some rows of an array or of a source."""
+    return np.asarray(rows[index] if isinstance(rows, np.ndarray) else rows.take(index))

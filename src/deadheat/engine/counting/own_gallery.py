@@ -35,15 +35,6 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str | None 
     """Count the queries with an equal row of their label in the gallery, ranked for them; 0 if that may be chance.
 
     There is no search if `options` say which rows the queries are. A warning reports the queries, and says what to do.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from deadheat.inputs import samples
-    >>> rows, classes = np.arange(6.0).reshape(3, 2), ["a", "a", "b"]
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     queries_in_gallery(samples.open_pair(rows[:2], classes[:2], rows, classes), CountingOptions.checked())
-    2
     """
     query, gallery, junk = pair.query, pair.gallery, options.junk
     said = options.exclude is not None or isinstance(junk, RuledMask)

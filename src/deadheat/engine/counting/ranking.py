@@ -150,13 +150,6 @@ def nearest_groups(block: Ranked, k: int) -> Bool:
     """Mark the ranked items that are at most as far as the k-th nearest of their row: k of them, or more if it ties.
 
     If fewer than k items are ranked, all are marked.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> block = Ranked(np.array([0]), np.array([[3, 1, 2, 4]]), np.array([[0, 1, 1, 2]]))
-    >>> nearest_groups(block, 2)
-    array([[ True,  True,  True, False]])
     """
     checks.positive_integer(k, "k")
     n_ranked = (block.group >= 0).sum(axis=1)
@@ -200,15 +193,7 @@ def looked_up(keys: Int64, values: Int64, wanted: Int64, missing: int) -> Int64:
 
 
 def pair_groups(distance: Distance, query: Int64, item: Int64, rule: Ties = Exact()) -> Int64:  # noqa: B008
-    """Return the number of each pair's tie group among the pairs of its query, from 0 for the nearest.
-
-    Examples
-    --------
-    >>> from deadheat.engine.distances import registry as distance_registry
-    >>> line = distance_registry.make("euclidean", [[0.0], [2.0]], [[3.0], [-1.0], [1.0]], True)
-    >>> pair_groups(line, np.array([1, 0, 0, 1, 0]), np.array([1, 0, 1, 2, 2]))
-    array([1, 1, 0, 0, 0])
-    """
+    """Return the number of each pair's tie group among the pairs of its query, from 0 for the nearest."""
     order, lengths = np.argsort(query, kind="stable"), np.bincount(query)
     starts, numbers = offsets_of(lengths), np.empty_like(query)
     rows, begin = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)], 0
@@ -227,17 +212,7 @@ def pair_groups(distance: Distance, query: Int64, item: Int64, rule: Ties = Exac
 def tie_groups(distance: Distance, queries: Int64, columns: Int64, rule: Ties = Exact()) -> Int64:  # noqa: B008
     """Return the number of each column's tie group in its row, from 0 for the nearest, −1 in padding.
 
-    Parameters
-    ----------
-    queries : (n,)
-    columns : (n, most), −1 in padding
-
-    Examples
-    --------
-    >>> from deadheat.engine.distances import registry as distance_registry
-    >>> line = distance_registry.make("euclidean", [[0.0]], [[3.0], [-1.0], [1.0]], True)
-    >>> tie_groups(line, np.array([0]), line.columns.column_of_item[None, :])
-    array([[1, 0, 0]])
+    `queries` are (n,), and `columns` (n, most), −1 in padding, too.
     """
     valid = columns >= 0
     row = np.nonzero(valid)[0]
@@ -263,16 +238,7 @@ def tie_groups(distance: Distance, queries: Int64, columns: Int64, rule: Ties = 
 def nearest(
     distance: Distance, candidates: Candidates, k: int, threads: int, queries: Int64 | None = None
 ) -> Iterator[Nearest]:
-    """Yield the k nearest items of queries, by default of all, in blocks of queries.
-
-    Examples
-    --------
-    >>> from deadheat.engine.distances import registry as distance_registry
-    >>> line = distance_registry.make("euclidean", [[0.0]], [[3.0], [-1.0], [1.0]], True)
-    >>> (block,) = nearest(line, Candidates.of(1, 3, leave_one_out=False), 1, threads=1)
-    >>> line.columns.item_of_column[block.columns[0]], block.within(1)
-    (array([1, 2]), (array([0]), array([0]), array([2])))
-    """
+    """Yield the k nearest items of queries, by default of all, in blocks of queries."""
     search = _NearestSearch(distance, candidates, k)
     queries = np.arange(distance.n_query) if queries is None else queries
     blocks = [queries[rows] for rows in slices(len(queries), BLOCK_ROWS)]

@@ -16,8 +16,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import places_of
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.work import Work, taken
+from deadheat.engine.counting.options import CountingOptions, Work, taken
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.inputs.label_sets import LabelSets

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.profiles.profile import TieProfile, before_groups
 from deadheat.support.arrays import Float64, Int64, offsets_of
 
 
@@ -20,18 +20,8 @@ def leveled(query: Int64, gains: Any, n_query: int) -> tuple[Int64, Float64 | No
 
     Whole gains are their own grades. Others are numbered in each query, up to the same highest grade in all queries.
 
-    Parameters
-    ----------
-    query : (n_pair,) int64
-    gains : (n_pair,) integers or floats, which are positive where relevant
-    n_query : int
-
-    Returns
-    -------
-    grade : (n_pair,) int64
-        0 for a gain that is not positive.
-    table : (n_query, n_grade) float64 or None
-        The gain of each grade from 1 on, 0 for a grade that a query does not have.
+    `query` and `gains` have an entry for each pair; a gain that is not positive has grade 0. The table of gains is
+    (n_query, n_grade), from grade 1 on, and 0 for a grade that a query does not have.
 
     Examples
     --------
@@ -74,22 +64,14 @@ def with_unjudged(profile: TieProfile, level: int, gain: float, gains: Float64 |
     """Return a profile whose relevant items of the grade `level`, above all others, are unjudged in place of that.
 
     `gain` is theirs if they are relevant, and `gains` are those of the other grades, if they are real.
-
-    Examples
-    --------
-    >>> from deadheat import from_scores
-    >>> profile = with_unjudged(from_scores([[3, 2, 2]], [[2, 1, 2]]).profile, 2, 1.0, None)
-    >>> profile.closer_relevant, profile.tied_relevant, profile.unjudged, profile.n_relevant
-    (array([0, 0]), array([0, 1]), array([1, 1]), array([1]))
     """
     (of_groups, of_queries), judged = profile.counts_by_grade, profile.grades != level
     unjudged, n_unjudged = (counts[:, ~judged].sum(axis=1) for counts in (of_groups, of_queries))
     of_groups, of_queries = of_groups[:, judged], of_queries[:, judged]
     grades = profile.grades[judged] if judged.any() else np.ones(1, dtype=np.int64)
     tied_relevant, graded = of_groups.sum(axis=1), grades.tolist() != [1]
-    running = offsets_of(tied_relevant)
     return replace(
-        profile, closer_relevant=running[:-1] - running[profile.offsets[profile.query_of_group]], grades=grades,
+        profile, closer_relevant=before_groups(tied_relevant, profile.offsets), grades=grades,
         tied_relevant=tied_relevant, n_relevant=of_queries.sum(axis=1), gains=gains,
         tied_by_grade=of_groups if graded else None, relevant_by_grade=of_queries if graded else None,
         unjudged=unjudged, n_unjudged=n_unjudged, unjudged_gain=np.full(profile.n_query, float(gain)),

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.engine.profiles.profile import OF_EACH_GROUP, OF_EACH_QUERY, OF_GROUPS, TieProfile
+from deadheat.engine.profiles.profile import (
+    OF_EACH_GROUP,
+    OF_EACH_QUERY,
+    OF_GROUPS,
+    TieProfile,
+    before_groups,
+    by_query,
+)
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, pieces
 from deadheat.support.progress import Workers
@@ -82,17 +89,8 @@ def _let_go(profile: TieProfile, queries: slice) -> None:
 
 
 def relevant_first(profile: TieProfile) -> TieProfile:
-    """Return the profile in which all relevant items that are ranked come first, those of the highest grade before all.
-
-    Examples
-    --------
-    >>> best = relevant_first(TieProfile.from_groups([[(2, 0, 3, 1), (7, 1, 1, 1)], []], n_ranked=[9, 9]))
-    >>> best.closer, best.tied, best.n_ranked
-    (array([0]), array([2]), array([9, 9]))
-    """
-    by_grade, of_queries = profile.counts_by_grade
-    ranked = np.zeros_like(of_queries)
-    np.add.at(ranked, profile.query_of_group, by_grade)
+    """Return the profile in which all relevant items that are ranked come first, by descending grade."""
+    ranked = by_query(profile.counts_by_grade[0], profile.query_of_group, profile.n_query)
     n_returned, _ = profile.returned_set
     best = np.diff(np.minimum(np.cumsum(ranked[:, ::-1], axis=1), n_returned[:, None]), axis=1, prepend=0)[:, ::-1]
     some = np.flatnonzero(ranked.any(axis=1))
@@ -129,8 +127,6 @@ def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
         may_count = profile.unjudged_gain >= rel
         unjudged, n_unjudged = unjudged * may_count[profile.query_of_group], n_unjudged * may_count
     kept = np.flatnonzero(tied_relevant if unjudged is None else tied_relevant + unjudged)
-    running = offsets_of(tied_relevant)
-    before = running[:-1] - running[profile.offsets[profile.query_of_group]]
     some, real = len(grades) > 0, profile.gains is not None
     returned = profile.returned
     if returned is not None:
@@ -141,7 +137,7 @@ def at_level(profile: TieProfile, rel: float | None) -> TieProfile:
         profile,
         offsets=offsets_of(np.bincount(profile.query_of_group[kept], minlength=profile.n_query)),
         closer=profile.closer[kept],
-        closer_relevant=before[kept],
+        closer_relevant=before_groups(tied_relevant, profile.offsets)[kept],
         tied=profile.tied[kept],
         tied_relevant=tied_relevant[kept],
         n_relevant=of_queries.sum(axis=1),
@@ -166,12 +162,6 @@ def judged_at_level(profile: TieProfile, rel: float | None) -> TieProfile:
     """Return `at_level` of a profile in which all judged items are ranked but relevant ones that were not retrieved.
 
     Those of them below the level are irrelevant, and ranked behind all others.
-
-    Examples
-    --------
-    >>> profile = at_level(TieProfile.from_groups([[(0, 0, 1, 1)]], n_ranked=[3], n_relevant=[2]), 1)
-    >>> judged_at_level(profile, 1).n_ranked, judged_at_level(profile, 2).n_ranked
-    (array([3]), array([4]))
     """
     if rel is None or _has_all(profile, rel):
         return profile

@@ -1,6 +1,6 @@
 """The tie profile: the integers that every rank measure is a function of.
 
-In come counts; out go profiles to keep, hash, slice by query, add over shards of the gallery, and measure.
+In come counts; out go profiles to keep, hash, slice by query, add from portions, and measure.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from deadheat.engine.profiles.packed import AT_ONCE, PackedGroups
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
-from deadheat.inputs.conversion import plain
+from deadheat.inputs.conversion import integers, plain
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Array, Bool, Float64, Int64, offsets_of, pieces, runs_joined
 from deadheat.support.caching import cached_property
@@ -82,10 +82,10 @@ def _rules_of_groups(arrays: Arrays, query: Int64, bounds_only: bool) -> Rules:
         yield np.all(tied >= tied_relevant + unjudged), "tied must not be less than tied_relevant + unjudged"
     yield np.all(closer_relevant >= 0), "closer_relevant must not be negative"
     yield np.all(closer >= closer_relevant), "closer must not be less than closer_relevant"
-    running = offsets_of(tied_relevant)
-    adds_up = np.array_equal(closer_relevant, running[:-1] - running[offsets[query]])
+    adds_up = np.array_equal(closer_relevant, before_groups(tied_relevant, offsets))
     yield adds_up, "closer_relevant must be the sum of tied_relevant over the groups before"
-    yield np.all(np.diff(running[offsets]) <= n_relevant), "the groups hold more relevant items than n_relevant"
+    in_groups = np.diff(offsets_of(tied_relevant)[offsets])
+    yield np.all(in_groups <= n_relevant), "the groups hold more relevant items than n_relevant"
     ends = closer + tied
     yield np.all(ends <= n_ranked[query]), "closer + tied must not be more than n_ranked"
     if not bounds_only:
@@ -131,12 +131,23 @@ def _rules_of_cut_rankings(arrays: Arrays, query: Int64) -> Rules:
 
 def _rules_of_returned_items(arrays: Arrays, query: Int64) -> Rules:
     returned, of_groups = arrays["returned"], arrays.get("tied_by_grade", arrays["tied_relevant"][:, None])
-    ranked = np.zeros((len(arrays["n_ranked"]), of_groups.shape[1]), dtype=np.int64)
-    np.add.at(ranked, query, of_groups)
+    ranked = by_query(of_groups, query, len(arrays["n_ranked"]))
     yield returned.shape == (len(ranked), 1 + ranked.shape[1]), "returned must be (n_query, 1 + n_grade)"
     there = np.column_stack([arrays["n_ranked"], ranked])
     yield np.all((returned >= 0) & (returned <= there)), "returned must not be more than is ranked"
     yield np.all(returned[:, 1:].sum(axis=1) <= returned[:, 0]), "returned must not have more relevant items than items"
+
+
+def before_groups(counts: Int64, offsets: Int64) -> Int64:
+    """Return the sum of the counts of groups over those before each group, of the same query."""
+    running = offsets_of(counts)
+    return np.asarray(running[:-1] - np.repeat(running[offsets[:-1]], np.diff(offsets)))
+
+
+def by_query(counts: Int64, query: Int64, n_query: int) -> Int64:
+    """Add up the counts of groups by grade, (n_group, n_grade), over the groups of each query, which ascend."""
+    running = np.concatenate([np.zeros((1, counts.shape[1]), dtype=np.int64), np.cumsum(counts, axis=0)])
+    return np.diff(running[np.searchsorted(query, np.arange(n_query + 1))], axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -442,10 +453,8 @@ class TieProfile:
         """The number of items that were returned for each query, and by grade of the relevant ones among them."""
         if self.returned is not None:
             return self.returned[:, 0], self.returned[:, 1:]
-        by_grade, of_queries = self.counts_by_grade
-        ranked = np.zeros_like(of_queries)
         ordered = slice(None) if self.n_ordered is None else ~self.is_cut
-        np.add.at(ranked, self.query_of_group[ordered], by_grade[ordered])
+        ranked = by_query(self.counts_by_grade[0][ordered], self.query_of_group[ordered], self.n_query)
         return self.n_ranked if self.n_ordered is None else self.n_ordered, ranked
 
     @property
@@ -471,40 +480,6 @@ class TieProfile:
         if self.n_ordered is None:
             return 0
         return int(np.count_nonzero(self.is_cut & (self.tied > self.tied_relevant)))
-
-    def __add__(self, other: TieProfile) -> TieProfile:
-        """Return the profile of a gallery in two shards, from the profile of each.
-
-        Both must have been taken with the same relevant items, that is, all relevant items of the whole gallery, and
-        each with the irrelevant items of its own shard. Then the counts of irrelevant items add up, and the counts
-        of relevant items are the same in both.
-
-        Raises
-        ------
-        ValueError
-            If the two disagree about the relevant items.
-        """
-        if not isinstance(other, TieProfile):
-            return NotImplemented
-        for name in ("offsets", "closer_relevant", "tied_relevant", "n_relevant", "grades", *_GRADED_ARRAYS, "gains"):
-            mine, yours = getattr(self, name), getattr(other, name)
-            if not (mine is None and yours is None) and not np.array_equal(mine, yours):
-                raise InvalidValueError(
-                    "profiles of shards", f"must have the same relevant items, but their {name} differ"
-                )
-        if self.n_ordered is not None or other.n_ordered is not None:
-            raise InvalidValueError("profiles of shards", "must be of whole rankings, but some were cut (n_ordered)")
-        if self.unjudged is not None or other.unjudged is not None:
-            raise InvalidValueError("profiles of shards", "must be without unjudged items, but one has some")
-        if self.bounds_only != other.bounds_only:
-            raise InvalidValueError("profiles of shards", "must be taken with the same ties, but one is bounds_only")
-        ranked_relevant = np.bincount(self.query_of_group, self.tied_relevant, self.n_query).astype(np.int64)
-        return replace(
-            self,
-            closer=self.closer + other.closer - self.closer_relevant,
-            tied=self.tied + other.tied - self.tied_relevant,
-            n_ranked=self.n_ranked + other.n_ranked - ranked_relevant,
-        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TieProfile):
@@ -593,14 +568,10 @@ def _counts(values: Any, name: str) -> Int64:
 
 def _integers(values: Any, name: str) -> Int64:
     """Convert an argument of a profile to int64, if that changes no value."""
-    array = plain(values, name)
-    if array.dtype.kind not in "iu" and array.size:
-        raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
-    if array.dtype == np.uint64 and array.max(initial=0) > 2**63 - 1:
-        raise InvalidValueError(name, f"must be below 2^63, but holds {array.max()}")
+    array = integers(values, name)
     if array.ndim != (2 if name in (*_GRADED_ARRAYS, "returned") else 1):
         raise InvalidValueError(name, f"must not have shape {array.shape}")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.ascontiguousarray(array)
 
 
 def _reals(values: Any, name: str) -> Float64:

@@ -11,14 +11,17 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import ScoreTiesName
-from deadheat.engine.sources.counted import CountedTask, SourceCounts
-from deadheat.engine.sources.ranks import integers, profile_of_ranks
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.counted import CountedTask
+from deadheat.engine.sources.ranks import profile_of_ranks
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import arrays, conversion
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.arrays import Array, Bool, Int64, slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Workers
@@ -95,7 +98,7 @@ class _Positives(NamedTuple):
     positives: Array  # (n_query,), their scores
     columns: Int64 | None = None  # (n_query,), where the positives are among the candidates
 
-    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> SourceCounts:
+    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> tuple[TieProfile, Origin]:
         checks.choice(order, ("descending", "ascending"), "order")
         rule, n_query = ScoreTies.checked(ties), len(self.positives)
         arrays.require_counted(self.positives, "scores" if self.columns is not None else "positive_scores", False)
@@ -113,7 +116,7 @@ class _Positives(NamedTuple):
         better, same, n_others = counts
         profile = profile_of_ranks(better + 1, better + same + 1, n_others + 1)
         profile = replace(profile, bounds_only=rule.bounds_only, check=False)
-        return SourceCounts(profile, rule.describe(), remarks=self._remarks())
+        return profile, Origin(tie_rule=rule.describe(), remarks=self._remarks())
 
     def _remarks(self) -> tuple[str, ...]:
         """Return a remark on negatives that all positives share; none where each positive has its own."""
@@ -136,7 +139,7 @@ def _with_scores(scores: ArrayLike, positive_scores: ArrayLike) -> _Positives:
 
 
 def _with_columns(scores: ArrayLike, positive_columns: Any) -> _Positives:
-    matrix, columns = _scores(scores, "scores"), integers(positive_columns, "positive_columns")
+    matrix, columns = _scores(scores, "scores"), conversion.integers(positive_columns, "positive_columns")
     if matrix.ndim != 2 or columns.shape != matrix.shape[:1]:
         actual = f"but have shapes {matrix.shape} and {columns.shape}"
         raise InvalidValueError(
@@ -186,10 +189,11 @@ def _among_shared(scores: Array, others: Array, order: str, ties: ScoreTies) -> 
     return np.array([better, up_to - below, np.full(len(scores), len(ranked))])
 
 
-def _scores(values: ArrayLike, name: str) -> Array:
-    array = conversion.plain(values, name, unmasked="to leave items out, use junk")
+@names_argument
+def _scores(values: Any) -> Array:
+    array = conversion.plain(values, unmasked="to leave items out, use junk")
     if array.dtype.kind not in "iubf" or array.dtype.itemsize > 8:
-        raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
+        raise InvalidTypeError(VALUES, f"must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
     return array
 
 

@@ -1,8 +1,11 @@
-"""`CountedTask`: a task of what somebody else has ranked, whose tie groups were counted when it was opened."""
+"""`CountedTask`: a task of what somebody else has ranked, whose tie groups were counted when it was opened.
+
+`from_profile` makes one of a profile that has been counted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import NDArray
@@ -11,28 +14,16 @@ from deadheat.engine.evaluable import Evaluable, Origin
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.settings import TaskSettings
 from deadheat.engine.task import made_of_rows
-from deadheat.errors import InvalidValueError
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.samples import QueryLabels, labels_of_queries
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 
 
-class SourceCounts(NamedTuple):
-    """A profile, and what its source says of it."""
-
-    profile: TieProfile
-    tie_rule: str | None = None
-    labels: NDArray[Any] | None = None
-    remarks: tuple[str, ...] = ()
-    knows_gallery: bool = False
-    coverage: Callable[[], TieProfile] | None = None
-    pool: Callable[[str], set[str]] | None = None
-
-
 class OpenedSource(Protocol):
-    """OpenedSource data of one kind, which can be counted again under other settings."""
+    """Opened data of one kind, which can be counted again under other settings."""
 
-    def counts(self, *args: Any, **settings: Any) -> SourceCounts: ...
+    def counts(self, *args: Any, **settings: Any) -> tuple[TieProfile, Origin]: ...
 
 
 class CountedTask(Evaluable):
@@ -51,28 +42,28 @@ class CountedTask(Evaluable):
 
     _opened: OpenedSource
     _settings: Mapping[str, Any]  # as they were given
-    _counts: SourceCounts
+    _counts: tuple[TieProfile, Origin]
 
     def __init__(self, source: str, opened: OpenedSource, settings: Mapping[str, Any]) -> None:
         """Count opened data; `source` says in a word what they are, and `settings` are those that `replace` takes."""
         threads = checks.thread_count(settings.get("threads"))
-        counts = opened.counts(**({**settings, "threads": threads} if "threads" in settings else settings))
+        profile, origin = opened.counts(**({**settings, "threads": threads} if "threads" in settings else settings))
+        if origin.tie_rule is None and profile.bounds_only:
+            origin = origin._replace(tie_rule="tolerance")
         vars(self).update(
-            source=source, threads=threads, labels=counts.labels, remarks=counts.remarks,
-            _opened=opened, _settings=settings, _counts=counts,
+            source=source, threads=threads, labels=origin.labels, remarks=origin.remarks,
+            _opened=opened, _settings=settings, _counts=(profile, origin),
         )  # fmt: skip
 
     @property
     def profile(self) -> TieProfile:
         """The counts that every measure is computed from."""
-        return self._counts.profile
+        return self._counts[0]
 
     @property
     def origin(self) -> Origin:
         """The facts that a report on this task states."""
-        rule = self._counts.tie_rule or ("tolerance" if self.profile.bounds_only else None)
-        own = self._counts
-        return Origin(self.labels, rule, self.remarks, own.knows_gallery, coverage=own.coverage, pool=own.pool)
+        return self._counts[1]
 
     @plain_floats
     def replace(self, **settings: Any) -> CountedTask:
@@ -99,3 +90,40 @@ class CountedTask(Evaluable):
 def labels_of(profile: TieProfile, labels: QueryLabels | None) -> NDArray[Any] | None:
     """Return the labels of the queries of a profile, checked: in their order or by id; None for none."""
     return None if labels is None else labels_of_queries(labels, profile.n_query, profile.query_ids)
+
+
+@plain_floats
+def from_profile(profile: TieProfile, labels: QueryLabels | None = None, *, threads: int | None = None) -> CountedTask:
+    """Make a task of a profile that has been counted, such as one from a file.
+
+    Parameters
+    ----------
+    profile : TieProfile
+    labels : (n_query,) or dict, optional
+        The labels of the queries, in their order or by `query_ids` of the profile, for means over classes. Their
+        classes are then the independent units of `Report.interval` and `deadheat.compare`: a profile does not say
+        whether there was a separate gallery.
+    threads : int, optional
+        Worker threads of every question. By default as many as this process may use.
+
+    Examples
+    --------
+    Two items at one distance, one of them relevant:
+
+    >>> from deadheat import evaluate
+    >>> task = from_profile(TieProfile.from_groups([[(0, 0, 2, 1)]], n_ranked=[2]))
+    >>> print(evaluate(task, "mAP")["AP"].summary())
+    mAP 75.00 [50.00, 100.00] %
+    """
+    if not isinstance(profile, TieProfile):
+        raise InvalidTypeError("profile", f"must be a TieProfile, but is {type(profile).__name__}")
+    return CountedTask("a profile", CountedProfile(profile), {"labels": labels, "threads": threads})
+
+
+class CountedProfile(NamedTuple):
+    """A profile as the data of a source."""
+
+    profile: TieProfile
+
+    def counts(self, *, labels: Any = None, threads: int = 1) -> tuple[TieProfile, Origin]:
+        return self.profile, Origin(labels_of(self.profile, labels))

@@ -22,11 +22,12 @@ from deadheat.engine.counting.candidates import Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.ranking import pair_groups
 from deadheat.engine.distances.distance import Distance
+from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.gains import leveled, with_grades, with_unjudged
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources import unmatched
-from deadheat.engine.sources.counted import CountedTask, SourceCounts
+from deadheat.engine.sources.counted import CountedTask
 from deadheat.engine.sources.run_tables import Unjudged, all_judged, checked_unjudged, gain_of, is_unknown
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
@@ -36,6 +37,7 @@ from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
 from deadheat.inputs.source import Chosen, Source
 from deadheat.inputs.trec import Checked, Path, Table
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.arrays import Bool, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
@@ -135,7 +137,7 @@ def from_judged(
         rule = f"must be 'irrelevant' or 'junk' with a tolerance, but is {checks.shown(unjudged)}"
         raise InvalidValueError("unjudged", rule)
     query, items = open_rows(queries, "queries"), open_rows(gallery, "gallery")
-    ids = unique_ids(query_ids, len(query), "query_ids"), unique_ids(gallery_ids, len(items), "gallery_ids")
+    ids = unique_ids(query_ids, "query_ids", len(query)), unique_ids(gallery_ids, "gallery_ids", len(items))
     judged = trec.open_qrels(qrels)
     if not judged.keys() & set(ids[0]):
         actual = f"but query_ids are {checks.few(ids[0])} and the qrels have {checks.few(judged)}"
@@ -153,7 +155,7 @@ class JudgedRows(NamedTuple):
     gallery_ids: list[str]
     judged: Checked
 
-    def counts(self, *, unjudged: Unjudged, **settings: Any) -> SourceCounts:
+    def counts(self, *, unjudged: Unjudged, **settings: Any) -> tuple[TieProfile, Origin]:
         options, shape = CountingOptions.checked(**settings), (len(self.queries), len(self.gallery))
         sources, ids = (self.queries, self.gallery), (self.query_ids, self.gallery_ids)
         rows: Distance | Pair
@@ -177,10 +179,11 @@ class JudgedRows(NamedTuple):
         profile = profile_of_judged(rows, relevant, *ids, options, others, gain)
         profile = replace(profile, query_ids=tuple(ids[0]), check=False)
         remarks = (*codes.remarks(options.distance, *sources), *unmatched.of_gallery(self.judged, *ids))
-        coverage = partial(_coverage, self._replace(judged=all_judged(self.judged)), settings)
-        numbers = {query: row for row, query in enumerate(ids[0])}
-        pool = None if others is None else _Pool(numbers, ids[1], others).documents
-        return SourceCounts(profile, remarks=remarks, knows_gallery=True, coverage=coverage, pool=pool)
+        every = self._replace(judged=all_judged(self.judged))
+        coverage = partial(_profile_of, every, unjudged="irrelevant", **settings)
+        rows_of = {query: row for row, query in enumerate(ids[0])}
+        pool = None if others is None else partial(_unjudged_documents, rows_of, ids[1], others)
+        return profile, Origin(remarks=remarks, knows_gallery=True, coverage=coverage, pool=pool)
 
     def _unjudged(self) -> Bool:
         """Return a mask of the pairs without a judgement, (n_query, n_gallery)."""
@@ -190,27 +193,17 @@ class JudgedRows(NamedTuple):
             raise InvalidValueError(
                 "unjudged", f"{rule}, but there are {n_pair}; from_run takes a run of the first ones"
             )
-        some = {
-            query: dict.fromkeys((d for d, grade in row.items() if grade >= 0), 1) for query, row in self.judged.items()
-        }
-        query, item, _ = _pairs(some, self.query_ids, self.gallery_ids)
-        mask = np.ones((len(self.query_ids), len(self.gallery_ids)), dtype=np.bool_)
-        mask[query[item >= 0], item[item >= 0]] = False
-        return mask
+        judged = {query: [d for d, grade in row.items() if grade >= 0] for query, row in self.judged.items()}
+        return ~_mask_of(judged, self.query_ids, self.gallery_ids)
 
 
-def _coverage(rows: JudgedRows, settings: dict[str, Any]) -> TieProfile:
-    return rows.counts(unjudged="irrelevant", **settings).profile
+def _profile_of(rows: JudgedRows, **settings: Any) -> TieProfile:
+    return rows.counts(**settings)[0]
 
 
-class _Pool(NamedTuple):
-    row_of: dict[str, int]  # of each query
-    gallery_ids: list[str]
-    unjudged: Bool  # (n_query, n_gallery)
-
-    def documents(self, query: str) -> set[str]:
-        """Return the documents that are ranked for a query and not judged."""
-        return {self.gallery_ids[item] for item in np.flatnonzero(self.unjudged[self.row_of[query]])}
+def _unjudged_documents(row_of: dict[str, int], gallery_ids: list[str], unjudged: Bool, query: str) -> set[str]:
+    """Return the documents that are ranked for a query and not judged, by a mask (n_query, n_gallery)."""
+    return {gallery_ids[item] for item in np.flatnonzero(unjudged[row_of[query]])}
 
 
 def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) -> Bool | None:
@@ -226,11 +219,17 @@ def _junk_mask(junk: Junk | None, query_ids: list[str], gallery_ids: list[str]) 
         ]
         for query, row in junk.items()
     }
-    query, item, _ = _pairs({query: dict.fromkeys(row, 1) for query, row in ids.items()}, query_ids, gallery_ids)
-    if any(ids.values()) and not (item >= 0).any():
+    mask = _mask_of(ids, query_ids, gallery_ids)
+    if any(ids.values()) and not mask.any():
         actual = f"but has none for {checks.few(ids)}, such as {next(filter(None, ids.values()))[0]!r}"
         raise InvalidValueError("junk", f"must name documents of gallery_ids for queries of query_ids, {actual}")
-    mask = np.zeros(shape, dtype=np.bool_)
+    return mask
+
+
+def _mask_of(documents: Mapping[str, list[str]], query_ids: list[str], gallery_ids: list[str]) -> Bool:
+    """Return a mask of the pairs of a query and one of its documents, (n_query, n_gallery)."""
+    mask = np.zeros((len(query_ids), len(gallery_ids)), dtype=np.bool_)
+    query, item, _ = _pairs({query: dict.fromkeys(row, 1) for query, row in documents.items()}, query_ids, gallery_ids)
     mask[query[item >= 0], item[item >= 0]] = True
     return mask
 
@@ -261,8 +260,7 @@ def profile_of_judged(
         grade = np.append(grade, np.full(len(query) - len(grade), level))
     grades = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
     graded = grades.tolist() != [1]
-    if graded and options.rule.bounds_only:
-        raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
+    options.rule.require_ungraded(graded)
     index, there = np.searchsorted(grades, grade), item >= 0
     n_relevant = np.zeros((len(query_ids), len(grades)), dtype=np.int64)
     np.add.at(n_relevant, (query, index), 1)
@@ -297,15 +295,15 @@ def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> tuple[Int64, I
     return query, item, gains
 
 
-def unique_ids(ids: Any, n: int, name: str) -> list[str]:
+@names_argument
+def unique_ids(ids: Any, n: int) -> list[str]:
     """Check ids: one string or integer, as its decimal text, for each of `n` rows, each once."""
-    listed = [
-        trec.id_text(each, f"an id in {name}") for each in checks.listed(ids, name, "a sequence of strings or integers")
-    ]
+    given = checks.listed(ids, VALUES, "a sequence of strings or integers")
+    listed = [trec.id_text(each, f"{VALUES}[{place}]") for place, each in enumerate(given)]
     if len(listed) != n:
-        raise InvalidValueError(name, f"must have one entry per row, but got {len(listed)} ids for {n} rows")
+        raise InvalidValueError(VALUES, f"must have one entry per row, but got {len(listed)} ids for {n} rows")
     if len(set(listed)) < n:
         seen: set[str] = set()
         twice = next(each for each in listed if each in seen or seen.add(each))  # type: ignore[func-returns-value]
-        raise InvalidValueError(name, f"must hold each id once, but holds {twice!r} again")
+        raise InvalidValueError(VALUES, f"must hold each id once, but holds {twice!r} again")
     return listed

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.profiles.gains import leveled
-from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.profiles.profile import TieProfile, by_query
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.support.arrays import Float64, Int64, offsets_of, runs_joined, slices
 
@@ -95,8 +95,7 @@ def assemble(
     n_group, n_ranked, groups, by_grade = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     offsets = offsets_of(n_group)
     if relevant_by_grade is None:
-        running = np.concatenate([np.zeros((1, len(grade_values)), dtype=np.int64), np.cumsum(by_grade, axis=0)])
-        relevant_by_grade = np.diff(running[offsets], axis=0)
+        relevant_by_grade = by_query(by_grade, np.repeat(np.arange(len(n_group)), n_group), len(n_group))
     graded = grade_values.tolist() != [1]
     closer, closer_relevant, tied, tied_relevant = groups.T
     return TieProfile(
@@ -114,23 +113,9 @@ def profile_lists(
 
     Lists of about one length are counted together, padded with junk to less than twice their size.
 
-    Parameters
-    ----------
-    scores : (n_item,) array of floats or integers
-        Scores of the items of the first list, then of the second, and so on. No NaN.
-    grades : (n_item,) int64 or float64
-        Gains: 0 is irrelevant.
-    lengths : (n_query,) int64
-        The number of items in each list; at least one list.
-    rule : ScoreTies, optional
-        By default equal scores tie.
-    order : str
-        "descending" if higher scores are better, else "ascending".
-
-    Returns
-    -------
-    TieProfile
-        Of the lists in their order, with grades if there is one other than 1.
+    `scores` and `grades` (gains, of which 0 is irrelevant) have the items of the first list, then of the second, and so
+    on; `lengths` has the number of items in each of at least one list. The profile has the lists in their order, with
+    grades if there is one other than 1.
 
     Examples
     --------

@@ -22,11 +22,12 @@ from numpy.typing import ArrayLike
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import looked_up, pair_groups
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.gains import leveled
-from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.profiles.profile import TieProfile, by_query
 from deadheat.engine.sources import unmatched
-from deadheat.engine.sources.counted import CountedTask, SourceCounts
+from deadheat.engine.sources.counted import CountedTask
 from deadheat.engine.sources.keyed import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import codes, conversion, item_ids, source
@@ -34,6 +35,7 @@ from deadheat.inputs.label_sets import LabelSets, as_sets
 from deadheat.inputs.relevance import listed_ids
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_labels, open_pair, open_rows
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.floats import plain_floats
 
@@ -141,24 +143,22 @@ def from_neighbors(
         raise InvalidValueError("labels and gallery_labels", rule)
     rows = item_ids.id_rows(ids, "ids")
     there = item_ids.filled(rows, counts)
-    returned, n_query, closeness = rows.take(there), len(rows.lengths), _Closeness(None, None)
+    returned, n_query = rows.take(there), len(rows.lengths)
+    sources: tuple[source.Source, source.Source] | None = None
     if embeddings is not None:
         sources = open_rows(embeddings, "embeddings"), open_rows(gallery, "gallery")
         if len(sources[0]) != n_query:
             rule = f"must have a row for each row of ids, but have {len(sources[0])} for {n_query}"
             raise InvalidValueError("embeddings", rule)
-        closeness = _Closeness(None, sources)
     itself = _own_ids(exclude, n_query)
     of_items = None if gallery_labels is None else as_sets(open_labels(gallery_labels, "gallery_labels"))
-    items = _GivenGallery.of(n_gallery, gallery_ids, of_items, len(closeness.rows[1]) if closeness.rows else None)
+    items = _GivenGallery.of(n_gallery, gallery_ids, of_items, None if sources is None else len(sources[1]))
     if of_items is None:
         known = _as_given(returned, relevant, items, itself)
     else:
         known = _by_label(returned, labels, of_items, items, itself)
     item_ids.require_distinct(returned, "ids", known.codes)
-    if not closeness.rows:
-        given = returned._replace(values=item_ids.score_rows(scores, "scores", rows)[there])
-        closeness = _Closeness(given, None)
+    closeness = sources or returned._replace(values=item_ids.score_rows(scores, "scores", rows)[there])
     opened = _ReturnedItems(returned, known, closeness, _names(query_ids, n_query))
     return CountedTask("neighbors", opened, {"order": order, "cut_ties": cut_ties, "distance": distance})
 
@@ -172,35 +172,28 @@ def _names(query_ids: Any, n_query: int) -> tuple[str, ...] | None:
     return names
 
 
-class _Closeness(NamedTuple):
-    """The scores of returned items, or the rows of queries and gallery."""
-
-    scores: item_ids.IdRows | None
-    rows: tuple[source.Source, source.Source] | None
-
-
 class _ReturnedItems(NamedTuple):
     returned: item_ids.IdRows
     known: _Known
-    closeness: _Closeness
+    closeness: item_ids.IdRows | tuple[source.Source, source.Source]  # scores, or the rows of queries and gallery
     names: tuple[str, ...] | None
 
-    def counts(self, *, order: str, cut_ties: Any, distance: Any) -> SourceCounts:
+    def counts(self, *, order: str, cut_ties: Any, distance: Any) -> tuple[TieProfile, Origin]:
         checks.choice(order, ("descending", "ascending"), "order")
         checks.flag(cut_ties, "cut_ties")
         remarks: list[str] = []
-        if self.closeness.scores is not None:
-            keys = _ordered_keys(self.closeness.scores, order)
-        elif self.closeness.rows is not None:
-            exact = distance_registry.make(distance, *self.closeness.rows, True)
-            remarks += codes.remarks(exact.name, *self.closeness.rows)
+        if isinstance(self.closeness, item_ids.IdRows):
+            keys = _ordered_keys(self.closeness, order)
+        else:
+            exact = distance_registry.make(distance, *self.closeness, True)
+            remarks += codes.remarks(exact.name, *self.closeness)
             keys = -pair_groups(exact, self.returned.row, self.known.codes)
         lacking = self.known.unmatched
         if lacking is not None:
             lacking = lacking if self.names is None else lacking._replace(query=self.names[lacking.query])
             remarks.append(lacking.sentence("ids", "relevant"))
         profile = _profile(self.returned, keys, self.known, cut_ties, self.names)
-        return SourceCounts(profile, labels=self.known.labels, remarks=tuple(remarks), knows_gallery=True)
+        return profile, Origin(self.known.labels, remarks=tuple(remarks), knows_gallery=True)
 
 
 def _ordered_keys(scores: item_ids.IdRows, order: str) -> Int64:
@@ -234,9 +227,8 @@ def _profile(
     ordered = count_keys(
         returned.matrix(keys, 0)[None], returned.matrix(np.where(in_rest, _JUNK, judged.grades), _JUNK), grade_values
     )
-    ahead = np.zeros_like(judged.relevant)  # among what is ordered
-    np.add.at(ahead, np.repeat(np.arange(n_query), ordered.n_group), ordered.by_grade)
-    rest_by_grade = judged.in_gallery - ahead
+    of_group = np.repeat(np.arange(n_query), ordered.n_group)
+    rest_by_grade = judged.in_gallery - by_query(ordered.by_grade, of_group, n_query)
     rest = missing + np.bincount(query[in_rest], minlength=n_query)
     for wrong in np.flatnonzero((missing < 0) | (rest_by_grade.sum(axis=1) > rest))[:1]:
         actual = f"query {wrong} has more: those returned, and those that are relevant and were not"
@@ -261,8 +253,7 @@ def _returned(query: Int64, grades: Int64, judged: _Known) -> Int64:
 def _with_rest(ordered: KeyedGroups, rest: Int64, rest_by_grade: Int64, n_ranked: Int64) -> KeyedGroups:
     """Append to the groups of every query its unordered rest, if a relevant item is in it."""
     relevant = rest_by_grade.sum(axis=1)
-    ahead = np.zeros(len(rest), dtype=np.int64)
-    np.add.at(ahead, np.repeat(np.arange(len(rest)), ordered.n_group), ordered.groups[:, 3])
+    ahead = by_query(ordered.groups[:, 3:], np.repeat(np.arange(len(rest)), ordered.n_group), len(rest))
     last = np.column_stack([n_ranked - rest, ahead, rest, relevant])
     has = relevant > 0
     ends = offsets_of(ordered.n_group)[1:][has]
@@ -315,11 +306,12 @@ class _GivenGallery(NamedTuple):
         return item_ids.gallery_rows(ids, name, self.ids, self.size, missing)
 
 
-def _n_row(values: Any, name: str) -> int:
+@names_argument
+def _n_row(values: Any) -> int:
     """Return the number of entries; refuse an iterator."""
-    with suppress(TypeError), conversion.converting(values, name):
+    with suppress(TypeError), conversion.converting(values):
         return int(values.shape[0]) if hasattr(values, "tocsr") else len(values)
-    raise InvalidTypeError(name, f"must be a sequence of integers or strings, but is {checks.shown(values)}")
+    raise InvalidTypeError(VALUES, f"must be a sequence of integers or strings, but is {checks.shown(values)}")
 
 
 def _by_label(

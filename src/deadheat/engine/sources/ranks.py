@@ -6,19 +6,18 @@ p - o + 1 tied and N ranked.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.sources.counted import CountedTask, SourceCounts
-from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import conversion
-from deadheat.support.arrays import Int64, offsets_of
+from deadheat.engine.sources.counted import CountedProfile, CountedTask
+from deadheat.errors import InvalidValueError
+from deadheat.inputs.conversion import integers
+from deadheat.support.arrays import offsets_of
 from deadheat.support.floats import plain_floats
 
-_HIGHEST = np.iinfo(np.int64).max
 _NOT_FOUND = np.iinfo(np.int64).min
 
 
@@ -60,14 +59,7 @@ def from_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: Arra
     >>> print(f"{found['MRR'].expected:.4f} {found['Hits@10'].expected:.3f}")
     0.0075 0.010
     """
-    return CountedTask("ranks", _Ranks(profile_of_ranks(optimistic, pessimistic, n_candidates)), {})
-
-
-class _Ranks(NamedTuple):
-    profile: TieProfile
-
-    def counts(self) -> SourceCounts:
-        return SourceCounts(self.profile)
+    return CountedTask("ranks", CountedProfile(profile_of_ranks(optimistic, pessimistic, n_candidates)), {})
 
 
 def profile_of_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: ArrayLike) -> TieProfile:
@@ -90,14 +82,3 @@ def _ranks(values: Any) -> Any:
     """Return ranks with a number in the place of None."""
     is_list = isinstance(values, (list, tuple))
     return [_NOT_FOUND if rank is None else rank for rank in values] if is_list else values
-
-
-def integers(values: ArrayLike, name: str) -> Int64:
-    array = conversion.plain(values, name)
-    if not array.size:
-        return np.empty(array.shape, dtype=np.int64)
-    if array.dtype.kind not in "iu":
-        raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
-    if array.dtype == np.uint64 and array.max() > _HIGHEST:
-        raise InvalidValueError(name, f"must hold integers below 2^63, but holds {array.max()}")
-    return array.astype(np.int64)

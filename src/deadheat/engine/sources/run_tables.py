@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from itertools import islice, repeat
@@ -104,17 +104,45 @@ class RunTables(NamedTuple):
         return cls(scores, judged, [query for query in judged if options.complete or query in scores], options)
 
     def profile(self) -> TieProfile:
-        """Return the profile, with all grades, whatever ``options.rel`` is."""
-        return profile_tables(self.scores, self.judged, self.queries, self.options)
+        """Return the profile, with all grades, whatever ``options.rel`` is; there is at least one query."""
+        known = [self.judged.get(query, {}) for query in self.queries]
+        relevant = [{d: grade for d, grade in row.items() if grade > 0} for row in known]
+        of_query = np.repeat(np.arange(len(relevant)), [len(row) for row in relevant])
+        grades, gains = leveled(of_query, [grade for row in relevant for grade in row.values()], len(relevant))
+        grade_values = np.unique(grades) if len(grades) else np.ones(1, dtype=np.int64)
+        rule, unknown = self.options.rule, is_unknown(self.options.unjudged)
+        rule.require_ungraded(grade_values)
+        level = int(grade_values[-1]) + 1 if unknown else 0  # of unjudged documents, above the grades
+        counted = np.append(grade_values, level) if unknown else grade_values
+        by_grade = np.zeros((len(relevant), len(counted)), dtype=np.int64)
+        np.add.at(by_grade, (of_query, np.searchsorted(grade_values, grades)), 1)
+        blocks, grade = [], iter(grades.tolist())
+        for number, (query, row) in enumerate(zip(self.queries, relevant, strict=True)):
+            grade_of, ranked = dict(zip(row, islice(grade, len(row)), strict=True)), self.ranked(query)
+            if unknown:
+                grade_of |= dict.fromkeys((d for d, grade in known[number].items() if grade == 0), 0)
+            of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(level)), np.int64, len(ranked))
+            if unknown:
+                by_grade[number, -1] = np.count_nonzero(of_ranked == level)
+            keys = _with_ends(list(ranked.values()), of_ranked > 0, rule)
+            blocks.append(count_keys(keys[:, None], of_ranked[None], counted))
+        own = None if unknown else gains
+        profile = assemble(blocks, counted, by_grade, tuple(self.queries), own, rule.bounds_only)
+        if not unknown:
+            return profile
+        return with_unjudged(profile, level, gain_of(self.options.unjudged, self.judged), gains)
 
     def profile_of_judged_documents(self) -> TieProfile:
         """Return the profile of judged documents alone, with unretrieved irrelevant ones behind all others."""
-        return profile_judged_documents(self.scores, self.judged, self.queries, self.options)
+        profile = self._replace(options=self.options._replace(unjudged="junk")).profile()
+        irrelevant = [sum(grade == 0 for grade in self.judged.get(query, {}).values()) for query in self.queries]
+        relevant = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
+        return replace(profile, n_ranked=relevant + np.array(irrelevant, dtype=np.int64))
 
     def coverage(self) -> TieProfile:
         """Return the profile of all ranked documents in which the judged ones are relevant."""
         options = self.options._replace(unjudged="irrelevant")
-        return profile_tables(self.scores, all_judged(self.judged), self.queries, options)
+        return self._replace(judged=all_judged(self.judged), options=options).profile()
 
     def unjudged_documents(self, query: str) -> set[str]:
         """Return the documents that are ranked for a query and that nobody judged."""
@@ -122,7 +150,12 @@ class RunTables(NamedTuple):
 
     def ranked(self, query: str) -> dict[str, Any]:
         """Return the scores of the documents of a query that count."""
-        return _ranked(query, self.scores.get(query, {}), self.judged.get(query, {}), self.options)
+        ranked, known, most = self.scores.get(query, {}), self.judged.get(query, {}), self.options.max_docs
+        if most is not None and len(ranked) > most:
+            ranked = _first(most, ranked, known, query, self.options.rule)
+        if self.options.unjudged == "junk":
+            ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
+        return ranked
 
 
 def all_judged(judged: Checked) -> Checked:
@@ -179,61 +212,12 @@ def in_common(scores: Checked, judged: Checked) -> tuple[Checked, Checked]:
     return scores, judged
 
 
-def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], options: RunOptions) -> TieProfile:
-    """Return the profile of some queries, at least one, with all grades, whatever ``options.rel`` is."""
-    relevant = [{d: grade for d, grade in judged.get(query, {}).items() if grade > 0} for query in queries]
-    of_query = np.repeat(np.arange(len(queries)), [len(row) for row in relevant])
-    grades, gains = leveled(of_query, [grade for row in relevant for grade in row.values()], len(queries))
-    grade_values = np.unique(grades) if len(grades) else np.ones(1, dtype=np.int64)
-    options.rule.require_ungraded(grade_values)
-    unknown = is_unknown(options.unjudged)
-    level = int(grade_values[-1]) + 1 if unknown else 0  # of unjudged documents, above the grades
-    counted = np.append(grade_values, level) if unknown else grade_values
-    by_grade = np.zeros((len(queries), len(counted)), dtype=np.int64)
-    np.add.at(by_grade, (of_query, np.searchsorted(grade_values, grades)), 1)
-    blocks, grade = [], iter(grades.tolist())
-    for number, (query, row) in enumerate(zip(queries, relevant, strict=True)):
-        grade_of = dict(zip(row, islice(grade, len(row)), strict=True))
-        known = judged.get(query, {})
-        ranked = _ranked(query, scores.get(query, {}), known, options)
-        if unknown:
-            grade_of |= dict.fromkeys((d for d, grade in known.items() if grade == 0), 0)
-        of_ranked = np.fromiter(map(grade_of.get, ranked, repeat(level)), np.int64, len(ranked))
-        if unknown:
-            by_grade[number, -1] = np.count_nonzero(of_ranked == level)
-        keys = _with_ends(list(ranked.values()), of_ranked > 0, options.rule)
-        blocks.append(count_keys(keys[:, None], of_ranked[None], counted))
-    own = None if unknown else gains
-    profile = assemble(blocks, counted, by_grade, tuple(queries), own, options.rule.bounds_only)
-    if not unknown:
-        return profile
-    return with_unjudged(profile, level, gain_of(options.unjudged, judged), gains)
-
-
 def gain_of(unjudged: Unjudged, judged: Checked) -> float:
     """Return the gain of an unknown document if it is relevant: by default the largest that is judged."""
     if unjudged != "unknown":
         return float(unjudged)
     largest = max((grade for row in judged.values() for grade in row.values()), default=0)
     return float(largest) if largest > 0 else 1.0
-
-
-def _ranked(query: str, ranked: dict[str, Any], known: dict[str, Any], options: RunOptions) -> dict[str, Any]:
-    if options.max_docs is not None and len(ranked) > options.max_docs:
-        ranked = _first(options.max_docs, ranked, known, query, options.rule)
-    if options.unjudged == "junk":
-        ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
-    return ranked
-
-
-def profile_judged_documents(
-    scores: Checked, judged: Checked, queries: Sequence[str], options: RunOptions
-) -> TieProfile:
-    """Return the profile of judged documents alone, with irrelevant ones that were not retrieved behind all others."""
-    profile = profile_tables(scores, judged, queries, options._replace(unjudged="junk"))
-    irrelevant = [sum(grade == 0 for grade in judged.get(query, {}).values()) for query in queries]
-    relevant = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
-    return replace(profile, n_ranked=relevant + np.array(irrelevant, dtype=np.int64))
 
 
 def _first(most: int, scores: dict[str, Any], grades: dict[str, int], query: str, rule: ScoreTies) -> dict[str, Any]:

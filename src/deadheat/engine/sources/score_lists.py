@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.sources.counted import SourceCounts
+from deadheat.engine.evaluable import Origin
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources.keyed import profile_lists
 from deadheat.engine.ties.scores import ScoreTies
 from deadheat.errors import InvalidTypeError, InvalidValueError
@@ -19,6 +20,7 @@ from deadheat.inputs import arrays, conversion, trec
 from deadheat.inputs.labels import label_codes, labels
 from deadheat.inputs.row_columns import NAMES, ColumnMap, column_of
 from deadheat.support import checks
+from deadheat.support.arguments import VALUES, names_argument
 from deadheat.support.arrays import Array, Bool, Int64
 
 _OF_TABLE = {  # usual names of columns
@@ -100,7 +102,7 @@ class ScoreLists(NamedTuple):
         lengths = np.zeros(0, dtype=np.int64) if lengths is None else lengths
         return cls(scores, gains, np.repeat(np.arange(len(lengths)), lengths), len(lengths), names)
 
-    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> SourceCounts:
+    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> tuple[TieProfile, Origin]:
         """Count the lists, without junk; lists in rank order have no ties."""
         checks.choice(order, ("descending", "ascending"), "order")
         rule, mask = ScoreTies.checked(ties), self._junk(junk)
@@ -114,7 +116,7 @@ class ScoreLists(NamedTuple):
         lengths = np.bincount(self.query[kept], minlength=self.n_query)
         rule = rule if self.scores is not None else ScoreTies.checked("exact")
         profile = profile_lists(scores[kept], gains, lengths, rule, order)
-        return SourceCounts(replace(profile, query_ids=self.query_ids), rule.describe())
+        return replace(profile, query_ids=self.query_ids), Origin(tie_rule=rule.describe())
 
     def _junk(self, junk: Any) -> Bool:
         if junk is None:
@@ -141,20 +143,21 @@ def rows_of_lists(values: Any) -> list[Any] | None:
     return rows if len(lengths) > 1 or 0 in lengths else None
 
 
-def flattened(lists: Any, name: str) -> tuple[Array, Int64]:
+@names_argument
+def flattened(lists: Any) -> tuple[Array, Int64]:
     """Return the numbers of all lists in one array that holds each of them, and the lengths of the lists."""
-    rows = checks.listed(lists, name, _LISTS)
+    rows = checks.listed(lists, VALUES, _LISTS)
     odd = next((row for row in rows if not conversion.is_row(row)), None)
     if odd is not None:
-        raise InvalidTypeError(name, f"must be {_LISTS}, but has {checks.shown(odd)} for one")
+        raise InvalidTypeError(VALUES, f"must be {_LISTS}, but has {checks.shown(odd)} for one")
     if rows and all(isinstance(row, np.ndarray) for row in rows) and len({row.dtype for row in rows}) == 1:
-        flat = np.concatenate([conversion.plain(row, name) for row in rows])
+        flat = np.concatenate([conversion.plain(row) for row in rows])
     else:
         parts = (row.tolist() if hasattr(row, "tolist") else row for row in rows)
         entries = [entry for row in parts for entry in row]
-        flat = conversion.plain(entries, name) if entries else np.zeros(0, dtype=np.int64)
+        flat = conversion.plain(entries) if entries else np.zeros(0, dtype=np.int64)
     if flat.ndim != 1:
-        raise InvalidValueError(name, f"must be {_LISTS} of numbers, but its lists hold lists")
+        raise InvalidValueError(VALUES, f"must be {_LISTS} of numbers, but its lists hold lists")
     return flat, np.array([len(row) for row in rows], dtype=np.int64)
 
 

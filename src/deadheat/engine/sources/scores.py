@@ -8,9 +8,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.engine.evaluable import Origin
 from deadheat.engine.literals import ScoreTiesName
 from deadheat.engine.profiles.gains import leveled
-from deadheat.engine.sources.counted import CountedTask, SourceCounts
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.sources.counted import CountedTask
 from deadheat.engine.sources.keyed import BLOCK_ENTRIES, JUNK, KeyedGroups, assemble, count_keys, keyed
 from deadheat.engine.sources.score_lists import ScoreLists, rows_of_lists
 from deadheat.engine.ties.rule import Ties
@@ -132,7 +134,7 @@ class _Scores(NamedTuple):
     scores: Array  # (n_query, n_gallery)
     grades: Any  # of the same shape, dense or sparse
 
-    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> SourceCounts:
+    def counts(self, *, order: str, junk: Any, ties: Any, threads: int) -> tuple[TieProfile, Origin]:
         checks.choice(order, ("descending", "ascending"), "order")
         matrix, grades, gains, rule = self.scores, self.grades, None, ScoreTies.checked(ties)
         mask = arrays.junk_mask(junk, *matrix.shape)
@@ -149,7 +151,7 @@ class _Scores(NamedTuple):
         with Workers(threads) as workers:
             blocks = workers.each(count_block, _blocks(*matrix.shape))
         profile = assemble(blocks, grade_values, gains=gains, bounds_only=rule.bounds_only)
-        return SourceCounts(profile, rule.describe())
+        return profile, Origin(tie_rule=rule.describe())
 
 
 def _blocks(n_query: int, n_gallery: int) -> list[slice]:

@@ -23,19 +23,11 @@ SPELLING = "Ids must be spelled the same in both."
 
 
 class Unmatched(NamedTuple):
-    """Queries for which nothing that was returned is judged: all of them, or most.
+    """Queries for which nothing that was returned is judged: all of them, or most; and an example."""
 
-    Attributes
-    ----------
-    n, n_query : int
-        Such queries, and those that have something returned and something judged.
-    query, returned, judged : str or int
-        The first of them, with an id of each side.
-    """
-
-    n: int
-    n_query: int
-    query: Any
+    n: int  # such queries,
+    n_query: int  # and those that have something returned and something judged
+    query: Any  # the first of them, with an id of each side
     returned: Any
     judged: Any
 
@@ -67,12 +59,6 @@ def documents(tables: RunTables) -> Unmatched | None:
     """Return the queries of a run without a judged document, if they are all, or most and no judgement has their ids.
 
     The items that a recommender ranks for a user are judged for others.
-
-    Examples
-    --------
-    >>> from deadheat.engine.sources.run_tables import RunOptions
-    >>> documents(RunTables.of({"q": {"d1.txt": 1}}, {"q": {"d1": 1}}, RunOptions()))
-    Unmatched(n=1, n_query=1, query='q', returned='d1.txt', judged='d1')
     """
     scores, judged = tables.scores, tables.judged
     queries = [query for query in tables.queries if scores.get(query) and judged[query]]
@@ -92,12 +78,6 @@ def own_queries(tables: RunTables) -> list[str]:
     """Return the queries whose own id is ranked for them and is not relevant.
 
     Ids of digits may be of other things, such as users and items: they count where most queries have it.
-
-    Examples
-    --------
-    >>> from deadheat.engine.sources.run_tables import RunOptions
-    >>> own_queries(RunTables.of({"q": {"q": 1, "d": 0}}, {"q": {"d": 1}}, RunOptions()))
-    ['q']
     """
     scores, judged, queries, options = tables
     least = 0 if options.unjudged == "junk" else -np.inf

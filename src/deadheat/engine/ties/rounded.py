@@ -1,6 +1,11 @@
-"""The rule for ties of similarities or distances that are equal once rounded to a shorter floating-point type."""
+"""The rule for ties of similarities or distances that are equal once rounded to a shorter floating-point type.
+
+`rule_of` returns any rule by the argument `ties`.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +15,7 @@ from deadheat.engine.distances.bounds import nudged
 from deadheat.engine.distances.distance import Distance, Target
 from deadheat.engine.distances.registry import find
 from deadheat.engine.exact import Roots
-from deadheat.engine.ties.rule import Cuts, Ties, group_by_score, padding_of
+from deadheat.engine.ties.rule import Cuts, Exact, Ties, group_by_score, padding_of
 from deadheat.errors import InvalidValueError
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, slices
@@ -115,3 +120,17 @@ def _between(distance: Distance, rows: Int64, end: Float64, shift: int) -> tuple
     scores = distance.score(rows, np.where(finite, low, 0.0), np.where(finite, high, 0.0))
     low, high = nudged(*scores)
     return np.where(finite, low, end), np.where(finite, high, end)
+
+
+def rule_of(ties: Any) -> Ties:
+    """Return the rule that an argument `ties` names.
+
+    Examples
+    --------
+    >>> rule_of("bf16")
+    Rounded('bfloat16', of=None)
+    """
+    if isinstance(ties, Ties):
+        return ties
+    name = exact.named(ties, "ties", others=["exact"])
+    return Exact() if name == "exact" else Rounded(name)

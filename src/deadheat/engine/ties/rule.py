@@ -23,6 +23,7 @@ import deadheat._core as _core
 from deadheat._core import RelevantItems, TieGroups
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.exact import Roots
+from deadheat.errors import InvalidValueError
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.progress import raise_if_cancelled
 
@@ -75,6 +76,11 @@ class Ties(ABC):
 
     def __hash__(self) -> int:
         return hash((type(self), *vars(self).values()))
+
+    def require_ungraded(self, graded: bool) -> None:
+        """Refuse grades with a tolerance: items of two grades may change places, which no window counts."""
+        if graded and self.bounds_only:
+            raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
 
     def check(self, distance: type[Distance]) -> None:  # noqa: B027
         """Refuse a distance that this rule does not fit; most rules fit all."""

@@ -135,7 +135,7 @@ def _opened(gallery: Any, gallery_ids: Any) -> dict[str, int]:
         rows, given = open_rows(gallery, "gallery", _IDS), gallery if gallery_ids is None else gallery_ids
         named = labels(open_labels(given, "gallery_ids", _IDS), len(rows), "gallery_ids", "the gallery")
         ids, copy_of = named.astype(np.str_).tolist(), Columns.of(rows).column_of_item.tolist()
-    return dict(zip(unique_ids(ids, len(copy_of), "gallery_ids"), copy_of, strict=True))
+    return dict(zip(unique_ids(ids, "gallery_ids", len(copy_of)), copy_of, strict=True))
 
 
 def _some(

@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from deadheat.engine.counting.options import RELEVANCE, CountingOptions
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.task import Task, rows_of
-from deadheat.engine.ties.registry import make as tie_rule
-from deadheat.engine.ties.rounded import Rounded
+from deadheat.engine.ties.rounded import Rounded, rule_of
 from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import FileError, printable
@@ -347,7 +346,7 @@ def options_of(receipt: Receipt) -> tuple[dict[str, Any], SummaryOptions]:
     options = receipt.content["options"]
     try:
         stated = {"distance": options["distance"], "ties": _ties(options["ties"])}
-        tie_rule(stated["ties"]), distance_registry.named(stated["distance"])
+        rule_of(stated["ties"]), distance_registry.named(stated["distance"])
         return stated, SummaryOptions.checked(*(options[name] for name in ("measures", "singletons", "average")))
     except (TypeError, ValueError) as error:
         raise FileError(receipt.name, f": the options of the receipt cannot be those of a result: {error}") from None
@@ -358,7 +357,7 @@ def _ties(text: str) -> str | Ties:
     kind, _, detail = text.partition(" ")
     if kind == "tolerance":
         return Tolerance(float(detail))
-    return Rounded(kind, of=detail) if detail else tie_rule(kind)
+    return Rounded(kind, of=detail) if detail else rule_of(kind)
 
 
 def _differences(stated: Any, computed: Any, path: str = "") -> Iterator[Mismatch]:
