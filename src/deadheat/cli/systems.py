@@ -321,7 +321,7 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
     """Refuse, before the work, options that do not go together."""
     given = {name for name, value in options.items() if value not in (None, False)}
     texts, lines, several = given & {"json_out", "markdown", "latex"}, "trec_eval" in given, n_run > 1
-    refused = {
+    refused: dict[str, object] = {
         "--trec-eval prints lines of its own, and goes with no --json, --markdown or --latex": lines and texts,
         "--unjudged unknown goes with the table: the lines of trec_eval have no unknown documents":
             lines and _unjudged(options) not in ("irrelevant", "junk"),
@@ -338,8 +338,8 @@ def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
         f"-q, --trec-eval and --per-query go with one RUN, but got {n_run}":
             several and given & {"by_query", "trec_eval", "per_query"},
     }  # fmt: skip
-    refused = {f"{name} goes with --trec-eval": is_of_lines(name) and not lines for name in names} | refused
-    wrong = next((sentence for sentence, is_wrong in refused.items() if is_wrong), None)
+    own: dict[str, object] = {f"{name} goes with --trec-eval": is_of_lines(name) and not lines for name in names}
+    wrong = next((sentence for sentence, is_wrong in (own | refused).items() if is_wrong), None)
     if wrong is not None:
         raise click.UsageError(wrong)
     require_table(options)
