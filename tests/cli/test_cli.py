@@ -20,8 +20,7 @@ from cli.calling import commands, passed, refused, run
 
 from deadheat.cli import shell
 from deadheat.cli.files import GROUPS, Command, Option
-from deadheat.cli.main import GROUPS as GROUPS_OF_COMMANDS
-from deadheat.cli.main import main
+from deadheat.cli.main import SECTIONS, main
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import DEFAULT_MEASURES
 from deadheat.measures.names import parse
@@ -157,7 +156,7 @@ def test_help_and_version() -> None:
     assert max(map(len, lines)) < 80
     assert [line for line in lines if line.endswith(":")] == [
         "Options:",
-        *(f"{title}:" for title in GROUPS_OF_COMMANDS),
+        *(f"{title}:" for title in SECTIONS),
     ]
     assert passed("--version").startswith("deadheat ")
 

@@ -12,7 +12,7 @@ from cli.calling import commands, passed, refused
 
 import deadheat as dh
 from deadheat.cli.files import Command, Output
-from deadheat.cli.main import COMMANDS
+from deadheat.cli.main import main
 
 LABELS = np.arange(24) % 4
 QUICK = ("-m", "mAP", "--n-resamples", "50")
@@ -84,7 +84,7 @@ def test_every_file_that_a_command_writes_is_checked() -> None:
         "run": ["--per-query", *texts, "--html"],
         "verify": ["--json"],
     }
-    assert {name for name, _ in commands()} == set(COMMANDS)
+    assert {name for name, _ in commands()} == set(main.sentences)
 
 
 ALL_OUTPUTS = ("--json", "--markdown", "--latex", "--html", "--receipt", "--save-profile")

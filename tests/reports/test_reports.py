@@ -108,7 +108,7 @@ def test_a_tolerance_has_bounds_and_no_expectation() -> None:
     assert json.loads(report.to_json())["measures"]["mAP"]["expected"] is None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 6), st.integers(1, 6)), min_size=1, max_size=30), st.data())
 def test_order_of_the_queries_changes_no_bit(drawn: list[tuple[int, int, int]], data: st.DataObject) -> None:
     groups = [[(closer, 0, tied, min(tied, relevant))] for closer, tied, relevant in drawn]

@@ -93,8 +93,12 @@ NAMES += WITH_PARAMETERS
 BOUNDS_ONLY = ("gm_map", "gm_bpref")
 
 
+def report_of(run: dict[str, Any], qrels: dict[str, Any], rel: int) -> dh.Report:
+    return dh.evaluate(dh.from_run(run, qrels, rel=rel, complete=False), singletons="zero")
+
+
 def of_all(run: dict[str, Any], qrels: dict[str, Any], rel: int) -> dict[str, Any]:
-    report = dh.evaluate(dh.from_run(run, qrels, rel=rel, complete=False), singletons="zero")
+    report = report_of(run, qrels, rel)
     return {name: trec._row(report, name, 20).of_all for name in NAMES}
 
 
@@ -123,17 +127,8 @@ def test_parameters_of_trec_eval() -> None:
     assert value["set_F_0.5"] == pytest.approx(1.5 * (2 / 4) * (2 / 3) / (0.5 * 2 / 4 + 2 / 3), abs=1e-15)
     assert value["set_F_1"] == pytest.approx(value["set_F"], abs=1e-15)
     names = ["AP(rel=2)", "set_F_2", "map", "utility_1,0,0,0", "11pt_avg_0.5", "ndcg_1=3", "ndcg_cut_5", "ndcg"]
-    printed = [line.split()[0] for line in trec_lines(report, names)]
-    assert printed == [
-        "map",
-        "utility_1,0,0,0",
-        "11pt_avg_0.5",
-        "ndcg_1=3",
-        "ndcg",
-        "ndcg_cut_5",
-        "set_F_2",
-        "mAP(rel=2)",
-    ]
+    printed = ["map", "utility_1,0,0,0", "11pt_avg_0.5", "ndcg_1=3", "ndcg", "ndcg_cut_5", "set_F_2", "mAP(rel=2)"]
+    assert [line.split()[0] for line in trec_lines(report, names)] == printed
     refusals = {
         "11pt_avg_25,.5": "takes recalls from 0 to 1, but got 25: its name ends at the first point, as in 11pt",
         "ndcg_0=3": "takes gains above 0 of grades from 1 on, of moderate size, as in ndcg.1=3,2=9, but got 0=3",
@@ -153,11 +148,8 @@ def test_a_name_in_a_report_is_the_measure_of_its_table() -> None:
     assert (report["AP"].lower, report["AP"].upper) == (1 / 3, 1 / 2)
     assert report["MRR"].name == "MRR(rel=2)"
     assert [name in report for name in ("AP", "P@5", "P(rel=3)@5")] == [True, False, True]
-    assert list(report.worst(measures="AP").columns()) == [
-        "query",
-        "relevant",
-        *(f"mAP(rel=2)_{end}" for end in Triple._fields),
-    ]
+    columns = ["query", "relevant", *(f"mAP(rel=2)_{end}" for end in Triple._fields)]
+    assert list(report.worst(measures="AP").columns()) == columns
     comparison = dh.compare(report, report, measures="AP")
     assert comparison.measures == ("mAP(rel=2)",)
     assert comparison["AP"].a.expected == report["AP"].expected
@@ -195,23 +187,23 @@ def test_every_order_of_the_ties(seed: int) -> None:
     for document in documents[: rng.randint(4, 7)]:
         rng.choice(groups).append(document)
     tied = {document: float(-place) for place, group in enumerate(groups) for document in group}
-    values: dict[str, list[Any]] = {name: [] for name in NAMES}
-    for order in itertools.product(*map(itertools.permutations, groups)):
+    run = {}  # a query for each order
+    for number, order in enumerate(itertools.product(*map(itertools.permutations, groups))):
         ranked = [document for group in order for document in group]
-        run = {"q": {document: float(-rank) for rank, document in enumerate(ranked)}}
-        for name, value in of_all(run, qrels, rel).items():
-            assert isinstance(value, int) or value.lower == value.upper
-            values[name].append(value if isinstance(value, int) else value.lower)
+        run[f"q{number}"] = {document: float(-rank) for rank, document in enumerate(ranked)}
+    separated = report_of(run, dict.fromkeys(run, qrels["q"]), rel)
     for name, value in of_all({"q": tied}, qrels, rel).items():
+        of_orders = trec._row(separated, name, 20).of_queries
         if isinstance(value, int):
-            assert set(values[name]) == {value}, name
+            assert set(of_orders.tolist()) == {value}, name  # type: ignore[union-attr]
             continue
-        assert value.lower == pytest.approx(min(values[name]), abs=1e-12), name
-        assert value.upper == pytest.approx(max(values[name]), abs=1e-12), name
+        assert_array_equal(of_orders[0], of_orders[2])
+        each = np.maximum(of_orders[0], 1e-5) if name in BOUNDS_ONLY else of_orders[0]
+        assert (value.lower, value.upper) == pytest.approx((min(each), max(each)), abs=1e-12), name
         if name in BOUNDS_ONLY and value.lower < value.upper:
             assert math.isnan(value.expected)
         else:
-            assert value.expected == pytest.approx(math.fsum(values[name]) / len(values[name]), abs=1e-12), name
+            assert value.expected == pytest.approx(math.fsum(each) / len(each), abs=1e-12), name
 
 
 @pytest.mark.parametrize("how", [{}, {"unjudged": "junk"}, {"ties": "float32"}, {"max_docs": 4}, {"rel": 2}])

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.measures.family import End, Measure
-from deadheat.reports.answer import KINDS
+from deadheat.reports.answer import KINDS, notebook_row
 from deadheat.reports.averaging import Average
 from deadheat.reports.statistics import permutation
 from deadheat.reports.statistics.intervals import Interval, Intervals, class_sums, mean_intervals
 from deadheat.reports.statistics.margins import Drops
 from deadheat.reports.statistics.settings import BOOTSTRAP, StatisticsSettings
-from deadheat.reports.tables import notebook_row, p_value, plain
+from deadheat.reports.tables import p_value, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.caching import cached_property
@@ -325,10 +325,7 @@ class Difference(PlainFloats):
     def _repr_html_(self) -> str:
         wins = f"Queries: {self.n_wins_a} won by A, {self.n_wins_b} by B, {self.n_equal} equal, {self.n_open} open."
         pvalues = f"p = {p_value(self.pvalue)}, worst-case p = {p_value(self.pvalue_worst_case)}."
-        kind = KINDS[self.measure.unit]
-        return notebook_row(
-            self.name, self, [wins, pvalues], f"{' - '.join(self.names)} ({kind.unit_shown})", kind.scale
-        )
+        return notebook_row(self.name, self, [wins, pvalues], " - ".join(self.names), self.measure.unit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the difference as plain Python values that JSON can hold; None where a value is undefined."""

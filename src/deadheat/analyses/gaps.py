@@ -27,7 +27,7 @@ from deadheat.analyses.grouped import (
 from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
 from deadheat.measures import names as measure_names
-from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.answer import Answer, Column, Panel, notebook_row
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import report_of
 from deadheat.reports.report import Report
@@ -41,7 +41,7 @@ from deadheat.reports.statistics.intervals import (
     welch_interval,
 )
 from deadheat.reports.statistics.settings import MOST_RESAMPLES, level_between
-from deadheat.reports.tables import count, notebook_row, plain
+from deadheat.reports.tables import count, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
 from deadheat.support.caching import cached_property
@@ -142,7 +142,7 @@ class Gap(PlainFloats):
         return list(zip(self.train_errors, reversed(self.test_errors), strict=True))
 
     def _repr_html_(self) -> str:
-        return notebook_row(self.train.name, self, title="difference (%)")
+        return notebook_row(self.train.name, self, title="difference")
 
     def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
         """Return values, intervals, margin and bound as Python values that JSON can hold; None where undefined."""

@@ -26,7 +26,7 @@ from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.measures import names as measure_names
-from deadheat.reports.answer import Answer, Caution, Column, Panel
+from deadheat.reports.answer import Answer, Caution, Column, Panel, notebook_row
 from deadheat.reports.averaging import Singletons, SummaryOptions, fractions
 from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
@@ -39,7 +39,7 @@ from deadheat.reports.statistics.intervals import (
     standard_error,
 )
 from deadheat.reports.statistics.settings import BOOTSTRAP, MOST_RESAMPLES, level_between
-from deadheat.reports.tables import count, notebook_row
+from deadheat.reports.tables import count
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.caching import cached_property

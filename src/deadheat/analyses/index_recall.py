@@ -28,9 +28,9 @@ from deadheat.inputs import conversion, item_ids
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, open_rows
 from deadheat.inputs.source import Source
-from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.answer import Answer, Column, Panel, notebook_row
 from deadheat.reports.statistics.intervals import Interval, mean_interval
-from deadheat.reports.tables import count, notebook_row
+from deadheat.reports.tables import count
 from deadheat.reports.unit_values import UnitValues
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64
@@ -239,7 +239,7 @@ class Recall(PlainFloats):
 
     def _repr_html_(self) -> str:
         notes = [f"Recall, where any item that ties with the k-th counts: {100 * self.recall:.2f} %."]
-        return notebook_row(self.name, self.recall_by_id, notes, "by id (%)")
+        return notebook_row(self.name, self.recall_by_id, notes, "by id")
 
     def interval(
         self, *, confidence_level: float = 0.95, method: str = "percentile", n_resamples: int = 9999, seed: int = 0

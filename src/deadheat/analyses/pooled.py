@@ -45,10 +45,10 @@ from deadheat.inputs.labels import joined, label_codes
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.inputs.trials import Trials, classes, groups_of, read_trials, trials_of
-from deadheat.reports.answer import Answer, Column, Panel
+from deadheat.reports.answer import Answer, Column, Panel, notebook_row
 from deadheat.reports.statistics.intervals import NOTHING, Intervals, about_few, class_sums, percentiles
 from deadheat.reports.statistics.settings import StatisticsSettings
-from deadheat.reports.tables import count, notebook_row
+from deadheat.reports.tables import count
 from deadheat.reports.unit_values import UnitValues
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64

@@ -26,8 +26,8 @@ from deadheat.analyses.rounding import FORMATS
 from deadheat.analyses.thresholds import NAMES
 from deadheat.cli import options as shared
 from deadheat.cli import systems
-from deadheat.cli.files import FILE, INTEGER, LINES, PATH, REAL, Choices, Command, option
-from deadheat.cli.options import deliver, draw, plot, with_options
+from deadheat.cli.files import FILE, INTEGER, LINES, PATH, REAL, Choices, command, option
+from deadheat.cli.options import deliver, draw, plot
 from deadheat.cli.shell import bar, note
 from deadheat.engine.distances.registry import DISTANCES, named
 from deadheat.engine.task import Task
@@ -46,32 +46,30 @@ from deadheat.support.triple import Triple
 _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
 
 
-@click.command(cls=Command, example="classify pooled.csv")
-@click.argument("file", type=LINES)
-@with_options(
-    [
-        option("Input", "--scores", default="score", metavar="COLUMN",
-            help="Take these scores: a name, or a place from 0."),
-        option("Input", "--labels", default="label", metavar="COLUMN", help="Take these labels."),
-        shared.HEADER,
-        option("Input", "--positive", metavar="LABEL",
-            help="Take items of this label as positives, all others as negatives. Default: 1, true, yes or target."),
-        option("Input", "--embeddings", type=PATH,
-            help="Compare the embeddings in this file; FILE has pairs by id: trials, or LFW's pairs.txt."),
-        option("Input", "--ids", default="ids", metavar="NAME", needs="embeddings",
-            help="Take the ids of embeddings from this array or column of that file; rows of .npy count from 0."),
-        option("Ranking", "--ascending", is_flag=True, help="Rank the lowest score first, as of distances."),
-        option("Ranking", "--distance", type=Choices(DISTANCES), default="cosine", needs="embeddings",
-            help="Rank embeddings by this distance."),
-        option("Ranking", "--templates", type=Choices(["max", "mean"]), needs="embeddings",
-            help="Compare people with several embeddings by their closest ones, or by their means."),
-        option("Measure", "-m", "--measures", type=Choices(NAMES, listed=True), default=",".join(NAMES),
-            metavar="NAMES", show_default=False,
-            help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
-        option("Measure", "--folds", type=INTEGER, metavar="N",
-            help="Print accuracies of N folds of consecutive items instead, each at the best threshold of the others."),
-        plot("precision against recall, and the ROC curve,"),
-    ],
+@command(
+    "classify pooled.csv",
+    click.argument("file", type=LINES),
+    option("Input", "--scores", default="score", metavar="COLUMN",
+        help="Take these scores: a name, or a place from 0."),
+    option("Input", "--labels", default="label", metavar="COLUMN", help="Take these labels."),
+    shared.HEADER,
+    option("Input", "--positive", metavar="LABEL",
+        help="Take items of this label as positives, all others as negatives. Default: 1, true, yes or target."),
+    option("Input", "--embeddings", type=PATH,
+        help="Compare the embeddings in this file; FILE has pairs by id: trials, or LFW's pairs.txt."),
+    option("Input", "--ids", default="ids", metavar="NAME", needs="embeddings",
+        help="Take the ids of embeddings from this array or column of that file; rows of .npy count from 0."),
+    option("Ranking", "--ascending", is_flag=True, help="Rank the lowest score first, as of distances."),
+    option("Ranking", "--distance", type=Choices(DISTANCES), default="cosine", needs="embeddings",
+        help="Rank embeddings by this distance."),
+    option("Ranking", "--templates", type=Choices(["max", "mean"]), needs="embeddings",
+        help="Compare people with several embeddings by their closest ones, or by their means."),
+    option("Measure", "-m", "--measures", type=Choices(NAMES, listed=True), default=",".join(NAMES),
+        metavar="NAMES", show_default=False,
+        help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
+    option("Measure", "--folds", type=INTEGER, metavar="N",
+        help="Print accuracies of N folds of consecutive items instead, each at the best threshold of the others."),
+    plot("precision against recall, and the ROC curve,"),
     shared.TEXTS,
 )  # fmt: skip
 def classify(file: Path, **options: Any) -> None:
@@ -142,25 +140,21 @@ def _rows(ctx: click.Context, param: click.Parameter, value: str | None) -> slic
     return slice(*(int(each) if each else None for each in result.groups()))
 
 
-@click.command(cls=Command, example="collisions embeddings.npz --plot collisions.png")
-@click.argument("file", type=PATH)
-@with_options(
+@command(
+    "collisions embeddings.npz --plot collisions.png",
+    click.argument("file", type=PATH),
     shared.SOURCES,
-    [
-        option(
-            "Ranking", "--distance", "distances", type=Choices(DISTANCES, listed=True), multiple=True,
-            default=("cosine",), metavar="NAMES",
-            help=f"Rank by {', '.join(DISTANCES)}; several make a table each.",
-        )
-    ],
+    option(
+        "Ranking", "--distance", "distances", type=Choices(DISTANCES, listed=True), multiple=True,
+        default=("cosine",), metavar="NAMES",
+        help=f"Rank by {', '.join(DISTANCES)}; several make a table each.",
+    ),
     shared.ORDERS,
-    [
-        option("Ranking", "--within", type=REAL, metavar="EPS", help="Join neighbours in rank at most so far apart."),
-        option("Ranking", "--depth", type=INTEGER, metavar="N", help="Look only at the N nearest. Default: all ranks."),
-        plot("what is at each query and rank, a picture for each distance,"),
-        option("Output", "--rows", metavar="A:B", callback=_rows, needs="plot",
-            help="Draw queries A to before B. Default: all."),
-    ],
+    option("Ranking", "--within", type=REAL, metavar="EPS", help="Join neighbours in rank at most so far apart."),
+    option("Ranking", "--depth", type=INTEGER, metavar="N", help="Look only at the N nearest. Default: all ranks."),
+    plot("what is at each query and rank, a picture for each distance,"),
+    option("Output", "--rows", metavar="A:B", callback=_rows, needs="plot",
+        help="Draw queries A to before B. Default: all."),
     shared.PLAIN_TEXTS,
 )  # fmt: skip
 def collisions(file: Path, **options: Any) -> None:
@@ -194,21 +188,19 @@ def collisions(file: Path, **options: Any) -> None:
     deliver(result, options)
 
 
-@click.command(cls=Command, example="confidence embeddings.npz --confidence confidence.txt")
-@click.argument("file", type=PATH)
-@with_options(
-    [
-        option("Input", "--confidence", type=LINES, metavar="FILE",
-            help="Read a confidence for each query from this file, one a line or as labels are; larger is surer."),
-        option("Input", "--confidence-key", metavar="NAME",
-            help="Take the confidences from this array or column of that file, or else of FILE."),
-        option("Input", "--target", type=LINES, metavar="FILE", help="Correlate the confidence with these numbers."),
-        option("Input", "--target-key", metavar="NAME",
-            help="Take the targets from this array or column of that file, or else of FILE."),
-    ],
+@command(
+    "confidence embeddings.npz --confidence confidence.txt",
+    click.argument("file", type=PATH),
+    option("Input", "--confidence", type=LINES, metavar="FILE",
+        help="Read a confidence for each query from this file, one a line or as labels are; larger is surer."),
+    option("Input", "--confidence-key", metavar="NAME",
+        help="Take the confidences from this array or column of that file, or else of FILE."),
+    option("Input", "--target", type=LINES, metavar="FILE", help="Correlate the confidence with these numbers."),
+    option("Input", "--target-key", metavar="NAME",
+        help="Take the targets from this array or column of that file, or else of FILE."),
     shared.SOURCES,
     shared.RANKING,
-    [plot("error against reject")],
+    plot("error against reject"),
     shared.TEXTS,
 )  # fmt: skip
 def confidence(file: Path, **options: Any) -> None:
@@ -249,22 +241,18 @@ def _numbers(file: Path, options: dict[str, Any], name: str, n_query: int) -> An
     return values
 
 
-@click.command(cls=Command, example="exploit embeddings.npz --ties float16")
-@click.argument("file", type=PATH)
-@with_options(
+@command(
+    "exploit embeddings.npz --ties float16",
+    click.argument("file", type=PATH),
     shared.SOURCES,
-    [
-        shared.DISTANCE,
-        option("Measure", "--measure", "-m", type=Choices(shared.COMPLETIONS), default="mAP", metavar="NAME",
-            help="Move this measure."),
-    ],
+    shared.DISTANCE,
+    option("Measure", "--measure", "-m", type=Choices(shared.COMPLETIONS), default="mAP", metavar="NAME",
+        help="Move this measure."),
     shared.ORDERS,
-    [
-        option("Run", "--searches", type=INTEGER, default=4, metavar="N", help="Search N times in each direction."),
-        option("Run", "--draws", type=INTEGER, default=100, metavar="N", help="Draw N random orders."),
-        shared.SEED,
-        plot("what orders reach between the bounds"),
-    ],
+    option("Run", "--searches", type=INTEGER, default=4, metavar="N", help="Search N times in each direction."),
+    option("Run", "--draws", type=INTEGER, default=100, metavar="N", help="Draw N random orders."),
+    shared.SEED,
+    plot("what orders reach between the bounds"),
     shared.TEXTS,
 )  # fmt: skip
 def exploit(file: Path, **options: Any) -> None:
@@ -281,33 +269,28 @@ def exploit(file: Path, **options: Any) -> None:
     deliver(result, options)
 
 
-@click.command(cls=Command, example="grouped train.npz --test test.npz --group-size 10")
-@click.argument("file", type=PATH)
-@with_options(
+@command(
+    "grouped train.npz --test test.npz --group-size 10",
+    click.argument("file", type=PATH),
     shared.SOURCES,
-    [
-        option("Input", "--test", type=PATH, metavar="FILE", help="Compare with this test set; FILE is then train."),
-        option("Input", "--test-labels", type=LINES, needs="test",
-            help="Read the labels of the test set from this file."),
-        option("Input", "--test-gallery", type=PATH, needs="test",
-            help="Rank these items for the test set. Default: itself."),
-        option("Input", "--test-gallery-labels", type=LINES, needs="test_gallery",
-            help="Read the labels of that gallery from this file."),
-        option("Input", "--test-exclude", type=LINES, multiple=True, needs="test", metavar="ROWS",
-            help="As --exclude, for the test set."),
-    ],
+    option("Input", "--test", type=PATH, metavar="FILE", help="Compare with this test set; FILE is then train."),
+    option("Input", "--test-labels", type=LINES, needs="test", help="Read the labels of the test set from this file."),
+    option("Input", "--test-gallery", type=PATH, needs="test",
+        help="Rank these items for the test set. Default: itself."),
+    option("Input", "--test-gallery-labels", type=LINES, needs="test_gallery",
+        help="Read the labels of that gallery from this file."),
+    option("Input", "--test-exclude", type=LINES, multiple=True, needs="test", metavar="ROWS",
+        help="As --exclude, for the test set."),
     shared.SCORES,
     shared.TIES,
     shared.GROUPS,
-    [
-        option("Measure", "--group-size", type=INTEGER, default=10, metavar="S", help="Put S classes in each group."),
-        option("Measure", "--draws", type=INTEGER, default=1, metavar="N", help="Draw N times."),
-        option("Measure", "--halves", type=INTEGER, metavar="N",
-            help="Also give the difference of two random halves of the classes, and its bound, from N splits."),
-        shared.SEED,
-        shared.LEVEL,
-        plot("the values of the groups"),
-    ],
+    option("Measure", "--group-size", type=INTEGER, default=10, metavar="S", help="Put S classes in each group."),
+    option("Measure", "--draws", type=INTEGER, default=1, metavar="N", help="Draw N times."),
+    option("Measure", "--halves", type=INTEGER, metavar="N",
+        help="Also give the difference of two random halves of the classes, and its bound, from N splits."),
+    shared.SEED,
+    shared.LEVEL,
+    plot("the values of the groups"),
     shared.TEXTS,
 )  # fmt: skip
 def grouped(file: Path, **options: Any) -> None:
@@ -406,22 +389,20 @@ def _opened_test(file: Path, options: dict[str, Any], settings: dict[str, Any]) 
         raise type(error)("test_exclude", error.args[1]) from None
 
 
-@click.command("index-recall", cls=Command, example="index-recall truth.hdf5 hnsw.hdf5 ivf.hdf5 -k 10")
-@click.argument("truth", type=FILE)
-@click.argument("files", nargs=-1, type=FILE, metavar="FOUND...")
-@with_options(
-    [
-        option("Input", "--distances", type=FILE, metavar="FILE",
-            help="Read the distances of TRUTH from this file, if they are not in TRUTH itself."),
-        systems.NAMES,
-        option("Measure", "-k", type=INTEGER, default=10, metavar="N", help="Expect N neighbours."),
-        option("Measure", "--depth", type=INTEGER, metavar="R",
-            help="Count the first R returned items: k-recall@R, such as 1-recall@10. Default: as many as -k."),
-        option("Ranking", "--tolerance", type=REAL, default=0.0, metavar="EPS",
-            help="Tie what differs by no more; ann-benchmarks takes 1e-3, big-ann-benchmarks 1e-6."),
-        option("Ranking", "--similarity", is_flag=True, help="Rank the largest first, such as inner products."),
-        shared.LEVEL,
-    ],
+@command(
+    "index-recall truth.hdf5 hnsw.hdf5 ivf.hdf5 -k 10",
+    click.argument("truth", type=FILE),
+    click.argument("files", nargs=-1, type=FILE, metavar="FOUND..."),
+    option("Input", "--distances", type=FILE, metavar="FILE",
+        help="Read the distances of TRUTH from this file, if they are not in TRUTH itself."),
+    systems.NAMES,
+    option("Measure", "-k", type=INTEGER, default=10, metavar="N", help="Expect N neighbours."),
+    option("Measure", "--depth", type=INTEGER, metavar="R",
+        help="Count the first R returned items: k-recall@R, such as 1-recall@10. Default: as many as -k."),
+    option("Ranking", "--tolerance", type=REAL, default=0.0, metavar="EPS",
+        help="Tie what differs by no more; ann-benchmarks takes 1e-3, big-ann-benchmarks 1e-6."),
+    option("Ranking", "--similarity", is_flag=True, help="Rank the largest first, such as inner products."),
+    shared.LEVEL,
     systems.GATE,
     shared.TEXTS,
 )  # fmt: skip
@@ -472,32 +453,27 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> int:
     return systems.deliver_decided(recalls, options, decision, confidence_level=options["confidence_level"])
 
 
-@click.command(
-    cls=Command,
-    example="quantization embeddings.npz -m mAP",
-    epilog=f"Formats: {', '.join(FORMATS)}. Other names: fp16, bf16, binary, int8-float-query ...",
-)
-@click.argument("file", type=PATH)
-@with_options(
+@command(
+    "quantization embeddings.npz -m mAP",
+    click.argument("file", type=PATH),
     shared.SOURCES,
     shared.RANKING,
-    [
-        option("Ranking", "--formats", "-f", type=Choices(FORMATS, listed=True), multiple=True, metavar="NAMES",
-            help="Convert to these formats, such as fp16,int8,binary; can be repeated."),
-        option("Ranking", "--dims", multiple=True, metavar="NUMBERS",
-            help="Truncate vectors to their first dimensions too, such as 64,128,256; can be repeated."),
-        option("Ranking", "--base", type=Choices(FORMATS), metavar="NAME",
-            help="Compare with this format. Default: the embeddings as they are."),
-        option("Statistics", "--margin", type=REAL, metavar="POINTS",
-            help="Say which is the smallest that is shown to lose less than so many percentage points."),
-        option("Ranking", "--threshold", default="0", metavar="X",
-            help="Make a bit 1 above this value, or above the mean or median of its column."),
-        shared.RESAMPLE,
-        shared.LEVEL,
-        shared.SEED,
-        plot("each measure against bytes"),
-    ],
+    option("Ranking", "--formats", "-f", type=Choices(FORMATS, listed=True), multiple=True, metavar="NAMES",
+        help="Convert to these formats, such as fp16,int8,binary; can be repeated."),
+    option("Ranking", "--dims", multiple=True, metavar="NUMBERS",
+        help="Truncate vectors to their first dimensions too, such as 64,128,256; can be repeated."),
+    option("Ranking", "--base", type=Choices(FORMATS), metavar="NAME",
+        help="Compare with this format. Default: the embeddings as they are."),
+    option("Statistics", "--margin", type=REAL, metavar="POINTS",
+        help="Say which is the smallest that is shown to lose less than so many percentage points."),
+    option("Ranking", "--threshold", default="0", metavar="X",
+        help="Make a bit 1 above this value, or above the mean or median of its column."),
+    shared.RESAMPLE,
+    shared.LEVEL,
+    shared.SEED,
+    plot("each measure against bytes"),
     shared.TEXTS,
+    epilog=f"Formats: {', '.join(FORMATS)}. Other names: fp16, bf16, binary, int8-float-query ...",
 )  # fmt: skip
 def quantization(file: Path, **options: Any) -> None:
     """Evaluate the embeddings in FILE in fewer bits or dimensions, and print what each format loses at most.

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.cli.files import Command
+from deadheat.cli.files import command
 from deadheat.cli.shell import say_tables
 from deadheat.errors import MissingPackageError
 from deadheat.reports.evaluating import evaluate
@@ -48,7 +47,7 @@ def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return images, labels
 
 
-@click.command(cls=Command, example="demo")
+@command("demo")
 def demo() -> None:
     """Evaluate 1797 handwritten digits, and then an embedding that cheats a sort."""
     images, labels = digits()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.cli import options as shared
-from deadheat.cli.files import FILE, INTEGER, LINES, PATH, Command, Output, option
-from deadheat.cli.options import about_page, deliver, with_options, write_page
+from deadheat.cli.files import FILE, INTEGER, LINES, PATH, Output, command, option
+from deadheat.cli.options import about_page, deliver, write_page
 from deadheat.cli.shell import log_in_one_line
 from deadheat.reports.evaluating import report_of
 from deadheat.support import checks
@@ -26,35 +26,31 @@ else:
     )
 
 
-@click.command(cls=Command, example="evaluate embeddings.npz -m mAP,Hit@1")
-@click.argument("file", type=PATH)
-@with_options(
+@command(
+    "evaluate embeddings.npz -m mAP,Hit@1",
+    click.argument("file", type=PATH),
     shared.SOURCES,
     shared.RELEVANT,
     shared.RANKING,
-    [
-        shared.WEIGHTS,
-        option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),
-        shared.INTERVAL,
-        option("Run", "--checkpoint", type=FILE, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
-        shared.QUERIES,
-        shared.BY_SLICE,
-        shared.SLICE_COLUMN,
-    ],
+    shared.WEIGHTS,
+    option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),
+    shared.INTERVAL,
+    option("Run", "--checkpoint", type=FILE, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
+    shared.QUERIES,
+    shared.BY_SLICE,
+    shared.SLICE_COLUMN,
     shared.TEXTS,
-    [
-        shared.html("Write a shareable report (HTML) to OUT."),
-        option("Output", "--confidence", type=LINES, needs="html", metavar="FILE",
-            help="Show in --html what the model's confidences in this file are worth: .npy, or one a line."),
-        option("Output", "--confidence-key", metavar="NAME",
-            help="Take the confidences from this array or column of that file. Default: confidence, or the only one."),
-        option("Output", "--collisions", type=INTEGER, needs="html", metavar="N",
-            help="Show in --html the collisions among each query's N nearest; slow."),
-        option("Output", "--receipt", type=Output(), metavar="OUT",
-            help="Write a receipt (JSON) to OUT, which `deadheat verify` checks."),
-        option("Output", "--save-profile", type=Output(), metavar="OUT",
-            help="Write the tie profile (.npz) to OUT, to compute more measures from later."),
-    ],
+    shared.html("Write a shareable report (HTML) to OUT."),
+    option("Output", "--confidence", type=LINES, needs="html", metavar="FILE",
+        help="Show in --html what the model's confidences in this file are worth: .npy, or one a line."),
+    option("Output", "--confidence-key", metavar="NAME",
+        help="Take the confidences from this array or column of that file. Default: confidence, or the only one."),
+    option("Output", "--collisions", type=INTEGER, needs="html", metavar="N",
+        help="Show in --html the collisions among each query's N nearest; slow."),
+    option("Output", "--receipt", type=Output(), metavar="OUT",
+        help="Write a receipt (JSON) to OUT, which `deadheat verify` checks."),
+    option("Output", "--save-profile", type=Output(), metavar="OUT",
+        help="Write the tie profile (.npz) to OUT, to compute more measures from later."),
 )  # fmt: skip
 def evaluate(file: Path, **options: Any) -> None:
     """Evaluate the embeddings and labels in FILE and print a table, in per cent.

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -239,6 +239,23 @@ class Command(click.Command):
             if isinstance(param.type, FileArgument):
                 for path in _each(ctx.params.get(param.name or "")):
                     yield param.type, path
+
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def command(
+    example: str, *params: Decorator | Sequence[Decorator], **settings: Any
+) -> Callable[[Callable[..., Any]], Command]:
+    """Make a function the command of an example's first word, with these arguments and options, in this order."""
+
+    def make(function: Callable[..., Any]) -> Command:
+        for param in reversed([each for entry in params for each in ([entry] if callable(entry) else entry)]):
+            function = param(function)
+        made: Command = click.command(example.split()[0], cls=Command, example=example, **settings)(function)
+        return made
+
+    return make
 
 
 def _flag(*names: str, text: str) -> Option:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
     names = lazy("deadheat.measures.names")
 
-GROUPS = {  # of the help: commands, each with a sentence
+SECTIONS = {  # of the help: commands, each with a sentence
     "Evaluate": {
         "evaluate": "Evaluate a file of embeddings and labels.",
         "run": "Evaluate a TREC run, or several, against qrels.",
@@ -41,8 +41,6 @@ GROUPS = {  # of the help: commands, each with a sentence
         "verify": "Recompute a receipt, and say whether it matches.",
     },
 }
-COMMANDS = {name: sentence for group in GROUPS.values() for name, sentence in group.items()}
-
 _MODULES = {
     "analyses": ("classify", "collisions", "confidence", "exploit", "grouped", "index_recall", "quantization"),
     "systems": ("compare", "leaderboard", "run"),
@@ -53,19 +51,15 @@ _MODULES = {
 class Commands(Program):
     """A group whose help is fast, because it imports no command."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+    sections = SECTIONS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.sentences:
             return None
         name = cmd_name.replace("-", "_")
         module = next((module for module, names in _MODULES.items() if name in names), name)
         command: click.Command = getattr(import_module(f"deadheat.cli.{module}"), name)
         return command
-
-    def groups(self, ctx: click.Context) -> dict[str, dict[str, str]]:
-        return GROUPS
 
 
 @click.group(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args
 
 import click
 import numpy as np
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from deadheat.inputs import rows
 else:
     rows = lazy("deadheat.inputs.rows")
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _CUTOFFS = {"must": ("@1", "@10"), "may": ("", "@10"), "recall": ("@0.5",)}
 _PICTURES = (".png", ".pdf", ".svg")
@@ -170,17 +168,6 @@ WEIGHTS = option(
 SEED = option("Run", "--seed", type=files.SEED, default=0, metavar="N", help="Seed all random draws with N.")
 
 Sliced = TypeVar("Sliced", bound=Answer)
-
-
-def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
-    """Give a command options, in this order."""
-
-    def give(command: Command) -> Command:
-        for entry in reversed([entry for group in groups for entry in group]):
-            command = entry(command)
-        return command
-
-    return give
 
 
 def summary_options(options: dict[str, Any], *, measures: Sequence[str] = ()) -> SummaryOptions:
@@ -450,12 +437,20 @@ def asked(options: dict[str, Any]) -> list[Path | None]:
     return [options["json_out"], options["markdown"], options["latex"]]
 
 
+class Explained(Protocol):
+    """A result that explains each part of its table."""
+
+    def explain(self) -> str: ...
+
+
 def deliver(
-    result: Answer, options: dict[str, Any], *, parts: Mapping[str, Answer] | None = None, **content: Any
-) -> None:
+    result: Answer, options: dict[str, Any], *, parts: Mapping[str, Answer] | None = None,
+    explained: Explained | None = None, **content: Any,
+) -> None:  # fmt: skip
     """Write the texts that are asked for, and then print one of them or the table; `content` selects their content.
 
-    `parts` are further results: keys of the JSON, and below the tables of Markdown and LaTeX.
+    `parts` are further results: keys of the JSON, and below the tables of Markdown and LaTeX. With --explain, an
+    explanation follows.
     """
     shown = {key: options[key] for key in ("digits",) if key in options} | content
     further = dict(parts or {})
@@ -467,6 +462,8 @@ def deliver(
     ]
     texts = {path: text().rstrip() for text, path in zip(made, asked(options), strict=True) if path is not None}
     write_texts(texts, result.to_text(**shown))
+    if explained is not None and options["explain"]:
+        say_tables(f"\n{explained.explain()}")
 
 
 def write_texts(texts: Mapping[Path, str], table: str) -> None:

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Literal, NoReturn
+from typing import IO, Any, ClassVar, Literal, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
@@ -40,37 +40,18 @@ class Verbosity:
     level = 0  # -1, 0, 1
 
 
-class CommandGroup(click.Group):
-    """A group whose help has sections of commands, with a sentence each, and which suggests the one that was meant."""
+class Program(click.Group):
+    """A group of commands that suggests the one that was meant, and ends any error with one line and exit status 2.
 
-    def groups(self, ctx: click.Context) -> dict[str, dict[str, str]]:
-        """Return the sections of the help, and their commands, each with a sentence."""
-        return {"Commands": {name: self.commands[name].get_short_help_str(1000) for name in self.list_commands(ctx)}}
+    Its help has `sections` of commands, with a sentence each.
+    """
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups = self.groups(ctx)
-        width = max(len(name) for group in groups.values() for name in group)
-        for title, group in groups.items():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), text) for name, text in group.items()])
+    sections: ClassVar[dict[str, dict[str, str]]]
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        commands = {name: text for group in self.groups(ctx).values() for name, text in group.items()}
-        result = {name: text for name, text in commands.items() if name.startswith(incomplete)}
-        return [CompletionItem(name, help=text) for name, text in result.items()] + click.Command.shell_complete(
-            self, ctx, incomplete
-        )
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        names = self.list_commands(ctx)
-        if args[0] not in names and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], names, n=1)
-            raise click.UsageError(f"no command {args[0]!r}" + (f"; did you mean {near[0]!r}?" if near else ""), ctx)
-        return super().resolve_command(ctx, args)
-
-
-class Program(CommandGroup):
-    """A group of commands that ends any error with one line on standard error and exit status 2."""
+    @property
+    def sentences(self) -> dict[str, str]:
+        """The commands, each with its sentence."""
+        return {name: text for section in self.sections.values() for name, text in section.items()}
 
     def main(self, *args: Any, **options: Any) -> Any:
         Verbosity.level = 0
@@ -81,6 +62,27 @@ class Program(CommandGroup):
     def invoke(self, ctx: click.Context) -> Any:
         with _errors_in_one_line():  # before click gets to see an interrupt or a closed pipe
             return super().invoke(ctx)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.sentences)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self.sentences))
+        for title, section in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in section.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [
+            CompletionItem(name, help=text) for name, text in self.sentences.items() if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] not in self.sentences and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], self.sentences, n=1)
+            raise click.UsageError(f"no command {args[0]!r}" + (f"; did you mean {near[0]!r}?" if near else ""), ctx)
+        return super().resolve_command(ctx, args)
 
 
 def flags_of(command: click.Command) -> dict[str, str]:

@@ -18,14 +18,13 @@ from click.core import ParameterSource
 
 from deadheat.analyses import comparison
 from deadheat.analyses import leaderboard as leaderboards
-from deadheat.analyses.board import Board
 from deadheat.analyses.difference import By, PairedTest
 from deadheat.analyses.gate import Gate, Rule
 from deadheat.analyses.public_board import PublicBoard, lower_bounds
 from deadheat.cli import isolation, suites
 from deadheat.cli import options as shared
-from deadheat.cli.files import COLUMN, INTEGER, LINES, PATH, REAL, Choices, Command, as_dict, option
-from deadheat.cli.options import deliver, with_options, write_page
+from deadheat.cli.files import COLUMN, INTEGER, LINES, PATH, REAL, Choices, as_dict, command, option
+from deadheat.cli.options import Explained, deliver, write_page
 from deadheat.cli.shell import STDOUT, note, say, say_tables
 from deadheat.engine.sources.run import from_run
 from deadheat.errors import MOST, FileError, InputError, UndefinedError, printable, reason
@@ -124,21 +123,17 @@ _OF_BOARD = {"names", "json_out", "markdown", "latex", "digits", "memory", "seco
 _OF_RUNS = {"qrels", "run_columns", "unjudged", "condensed", "ascending", "exclude_itself", *_JUDGING}
 
 
-@click.command(cls=Command, example="compare old.npz new.npz -m mAP --fail-if-worse")
-@click.argument("files", nargs=-1, type=PATH, metavar="A B")
-@with_options(FILES, shared.EXCLUDE, shared.LAYOUT, QRELS, shared.RANKING)
-@with_options(TESTING)
-@with_options(
-    [
-        option("Statistics", "--alternative", type=Choices(ALTERNATIVES), default="two-sided",
-            help="Test whether A and B differ, A is better (greater), or A is worse (less).")
-    ],
-    [shared.BY_SLICE, shared.SLICE_COLUMN, shared.WEIGHTS],
+@command(
+    "compare old.npz new.npz -m mAP --fail-if-worse",
+    click.argument("files", nargs=-1, type=PATH, metavar="A B"),
+    FILES, shared.EXCLUDE, shared.LAYOUT, QRELS, shared.RANKING,
+    TESTING,
+    option("Statistics", "--alternative", type=Choices(ALTERNATIVES), default="two-sided",
+        help="Test whether A and B differ, A is better (greater), or A is worse (less)."),
+    shared.BY_SLICE, shared.SLICE_COLUMN, shared.WEIGHTS,
     shared.TEXTS,
-    [
-        EXPLAIN,
-        shared.html("Write a report about A, compared with B."),
-    ],
+    EXPLAIN,
+    shared.html("Write a report about A, compared with B."),
     GATE,
 )  # fmt: skip
 def compare(files: tuple[Path, ...], **options: Any) -> int:
@@ -187,21 +182,19 @@ _OF_TASKS = (
 )  # fmt: skip
 
 
-@click.command(cls=Command, example="leaderboard a.npz b.npz c.npz -m mAP,Hit@1")
-@click.argument("files", nargs=-1, type=PATH, metavar="FILE...")
-@with_options(FILES, shared.EXCLUDE, shared.LAYOUT, QRELS, shared.RANKING)
-@with_options(
-    [
-        option("Output", "--public", is_flag=True,
-            help="While labels are secret: rounded lower bounds and ranks alone, and why a FILE is refused. Each FILE "
-            "is read in a process of its own."),
-        *isolation.options("public"),
-    ],
+@command(
+    "leaderboard a.npz b.npz c.npz -m mAP,Hit@1",
+    click.argument("files", nargs=-1, type=PATH, metavar="FILE..."),
+    FILES, shared.EXCLUDE, shared.LAYOUT, QRELS, shared.RANKING,
+    option("Output", "--public", is_flag=True,
+        help="While labels are secret: rounded lower bounds and ranks alone, and why a FILE is refused. Each FILE "
+        "is read in a process of its own."),
+    *isolation.options("public"),
     [each for each in TESTING if each is not shared.RESAMPLE],
     _OF_TASKS,
-    [shared.WEIGHTS],
+    shared.WEIGHTS,
     shared.TEXTS,
-    [EXPLAIN],
+    EXPLAIN,
 )  # fmt: skip
 def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     """Rank systems on the same queries, and say which are significantly ahead of which, by the value that ranks.
@@ -228,7 +221,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     groups = None if options["groups"] is None else rows.pairs_in(options["groups"], "a task and its one group")
     reports = _systems_in(files, options)
     board = leaderboards.leaderboard(reports, groups=groups, by=options["by"], **settings(options))
-    deliver_explained(board, options, board)
+    deliver(board, options, explained=board)
 
 
 def _systems_in(files: tuple[Path, ...], options: dict[str, Any]) -> Any:
@@ -242,45 +235,39 @@ def _systems_in(files: tuple[Path, ...], options: dict[str, Any]) -> Any:
     return suites.reports_of_folders(folders, own, _reports)
 
 
-@click.command(cls=Command, example='run qrels.txt run.txt -m "AP nDCG@10 P@5"')
-@click.argument("files", type=PATH, nargs=-1, metavar="QRELS RUN...")
-@with_options(
-    [
-        option("TREC run", "--qrels", type=PATH, metavar="QRELS", help="Take judgements from here, and RUNs alone."),
-        NAMES,
-        *JUDGING,
-        shared.SCORE_TIES,
-        option("TREC run", "-R", "rel_format", type=click.Choice(["qrels"]), default="qrels",
-            help="Read QRELS in this format."),
-        option("Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
-            help='Compute these measures, such as "AP nDCG@10 P@5"; can be repeated.'),
-        option("Measure", "--singletons", type=Choices(get_args(Singletons)),
-            help="Count a query without a relevant document as this. Default: skip; with --trec-eval: zero."),
-    ],
-    [shared.INTERVAL],
+@command(
+    'run qrels.txt run.txt -m "AP nDCG@10 P@5"',
+    click.argument("files", type=PATH, nargs=-1, metavar="QRELS RUN..."),
+    option("TREC run", "--qrels", type=PATH, metavar="QRELS", help="Take judgements from here, and RUNs alone."),
+    NAMES,
+    *JUDGING,
+    shared.SCORE_TIES,
+    option("TREC run", "-R", "rel_format", type=click.Choice(["qrels"]), default="qrels",
+        help="Read QRELS in this format."),
+    option("Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
+        help='Compute these measures, such as "AP nDCG@10 P@5"; can be repeated.'),
+    option("Measure", "--singletons", type=Choices(get_args(Singletons)),
+        help="Count a query without a relevant document as this. Default: skip; with --trec-eval: zero."),
+    shared.INTERVAL,
     TESTING,
-    [
-        option("Output", "-q", "--by-query", is_flag=True,
-            help="Print each query too: the worst first, or by id with --trec-eval."),
-        option("Output", "--by-id", is_flag=True,
-            help="Add what trec_eval prints: tied documents ranked by id, the last in the alphabet first."),
-        option("Output", "--trec-eval", is_flag=True, help="Print lines as trec_eval does: expected, lower, upper."),
-        option("Output", "--only", type=click.Choice(get_args(Shown)), needs="trec_eval",
-            help="With --trec-eval, print this value alone, to compare by diff."),
-        option("Output", "-n", "--no-summary", is_flag=True, needs="trec_eval",
-            help="With --trec-eval, print no lines of all queries."),
-        option("TREC run", "-N", "n_docs", type=INTEGER, default=0, needs="trec_eval", metavar="N",
-            help="With --trec-eval, take N as the number of all documents, for utility."),
-        shared.QUERIES,
-        shared.BY_SLICE,
-        shared.WEIGHTS,
-    ],
+    option("Output", "-q", "--by-query", is_flag=True,
+        help="Print each query too: the worst first, or by id with --trec-eval."),
+    option("Output", "--by-id", is_flag=True,
+        help="Add what trec_eval prints: tied documents ranked by id, the last in the alphabet first."),
+    option("Output", "--trec-eval", is_flag=True, help="Print lines as trec_eval does: expected, lower, upper."),
+    option("Output", "--only", type=click.Choice(get_args(Shown)), needs="trec_eval",
+        help="With --trec-eval, print this value alone, to compare by diff."),
+    option("Output", "-n", "--no-summary", is_flag=True, needs="trec_eval",
+        help="With --trec-eval, print no lines of all queries."),
+    option("TREC run", "-N", "n_docs", type=INTEGER, default=0, needs="trec_eval", metavar="N",
+        help="With --trec-eval, take N as the number of all documents, for utility."),
+    shared.QUERIES,
+    shared.BY_SLICE,
+    shared.WEIGHTS,
     shared.TEXTS,
-    [
-        shared.html("Write a shareable report (HTML) on the RUN, or on the first of two, compared with the other."),
-        EXPLAIN,
-        shared.THREADS_OPTION,
-    ],
+    shared.html("Write a shareable report (HTML) on the RUN, or on the first of two, compared with the other."),
+    EXPLAIN,
+    shared.THREADS_OPTION,
 )  # fmt: skip
 def run(files: tuple[Path, ...], **options: Any) -> None:
     """Evaluate a TREC RUN against QRELS and print a table, in per cent; of several RUNs, a leaderboard.
@@ -309,7 +296,7 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
         write_page(options["html"], page)
     if len(reports) > 1:
         board = leaderboards.leaderboard(reports, **settings(options))
-        deliver_explained(board, options, board)
+        deliver(board, options, explained=board)
     else:
         _print(report, options, names, runs[0], sliced)
 
@@ -332,33 +319,30 @@ def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:
 
 def _check(options: dict[str, Any], names: list[str], n_run: int) -> None:
     """Refuse, before the work, options that do not go together."""
-    text = next((path for path in shared.asked(options) if path is not None), None)
-    for name in names:
-        if is_of_lines(name) and not options["trec_eval"]:
-            raise click.UsageError(f"{name} goes with --trec-eval")
-    if options["trec_eval"] and text is not None:
-        raise click.UsageError("--trec-eval prints lines of its own, and goes with no --json, --markdown or --latex")
-    if options["trec_eval"] and _unjudged(options) not in ("irrelevant", "junk"):
-        raise click.UsageError(
-            "--unjudged unknown goes with the table: the lines of trec_eval have no unknown documents"
-        )
-    if options["by_query"] and text is not None:
-        raise click.UsageError("-q goes with the table or --trec-eval; --per-query OUT writes the values")
-    if options["html"] is not None and n_run > 2:
-        raise click.UsageError(f"--html goes with one RUN, or two, but got {n_run}")
-    if options["explain"] and n_run == 1:
-        raise click.UsageError("--explain goes with several RUNs")
-    if options["interval"] and (n_run > 1 or options["trec_eval"]):
-        raise click.UsageError("--interval goes with the table of one RUN; that of several has intervals")
+    given = {name for name, value in options.items() if value not in (None, False)}
+    texts, lines, several = given & {"json_out", "markdown", "latex"}, "trec_eval" in given, n_run > 1
+    refused: dict[str, object] = {
+        "--trec-eval prints lines of its own, and goes with no --json, --markdown or --latex": lines and texts,
+        "--unjudged unknown goes with the table: the lines of trec_eval have no unknown documents":
+            lines and _unjudged(options) not in ("irrelevant", "junk"),
+        "-q goes with the table or --trec-eval; --per-query OUT writes the values": "by_query" in given and texts,
+        f"--html goes with one RUN, or two, but got {n_run}": "html" in given and n_run > 2,
+        "--explain goes with several RUNs": "explain" in given and not several,
+        "--interval goes with the table of one RUN; that of several has intervals":
+            "interval" in given and (several or lines),
+        "--weights goes with no --by-id and no --trec-eval, which weigh all queries the same":
+            "weights" in given and given & {"by_id", "trec_eval"},
+        "--by-id goes with the table of one RUN": "by_id" in given and (several or lines),
+        "--by-slice goes with the table of one RUN; deadheat compare takes it for two":
+            "by_slice" in given and (several or lines),
+        f"-q, --trec-eval and --per-query go with one RUN, but got {n_run}":
+            several and given & {"by_query", "trec_eval", "per_query"},
+    }  # fmt: skip
+    own: dict[str, object] = {f"{name} goes with --trec-eval": is_of_lines(name) and not lines for name in names}
+    wrong = next((sentence for sentence, is_wrong in (own | refused).items() if is_wrong), None)
+    if wrong is not None:
+        raise click.UsageError(wrong)
     require_table(options)
-    if options["weights"] is not None and (options["by_id"] or options["trec_eval"]):
-        raise click.UsageError("--weights goes with no --by-id and no --trec-eval, which weigh all queries the same")
-    if options["by_id"] and (n_run > 1 or options["trec_eval"]):
-        raise click.UsageError("--by-id goes with the table of one RUN")
-    if options["by_slice"] is not None and (n_run > 1 or options["trec_eval"]):
-        raise click.UsageError("--by-slice goes with the table of one RUN; deadheat compare takes it for two")
-    if n_run > 1 and (options["by_query"] or options["trec_eval"] or options["per_query"] is not None):
-        raise click.UsageError(f"-q, --trec-eval and --per-query go with one RUN, but got {n_run}")
 
 
 def _judging(options: dict[str, Any]) -> dict[str, Any]:
@@ -417,21 +401,11 @@ def require_table(options: dict[str, Any]) -> None:
         raise click.UsageError("--explain goes with the table, but another text is to be printed")
 
 
-def deliver_explained(shown: Answer, options: dict[str, Any], result: comparison.Comparison | Board) -> None:
-    """Write and print a table, and an explanation of the result below it if that was asked for."""
-    deliver(shown, options)
-    if options["explain"]:
-        say_tables(f"\n{result.explain()}")
-
-
 def deliver_decided(
-    shown: Answer, options: dict[str, Any], decision: Gate | None, explained: comparison.Comparison | None = None,
-    **content: Any,
-) -> int:  # fmt: skip
+    shown: Answer, options: dict[str, Any], decision: Gate | None, explained: Explained | None = None, **content: Any
+) -> int:
     """Write and print a table, with the decision of a gate in every text, and return the exit status."""
-    deliver(shown, options, parts={} if decision is None else {"gate": decision}, **content)
-    if explained is not None and options["explain"]:
-        say_tables(f"\n{explained.explain()}")
+    deliver(shown, options, parts={} if decision is None else {"gate": decision}, explained=explained, **content)
     for sentence in decision.notes() if decision is not None else ():
         note(sentence)
     return 0 if decision is None or decision.passed else WORSE

@@ -10,8 +10,8 @@ import click
 
 from deadheat.cli import isolation
 from deadheat.cli import options as shared
-from deadheat.cli.files import FILE, LINES, PATH, Command, option
-from deadheat.cli.options import deliver, with_options, write_texts
+from deadheat.cli.files import FILE, LINES, PATH, command, option
+from deadheat.cli.options import deliver, write_texts
 from deadheat.cli.shell import note, say
 from deadheat.cli.systems import CHUNKS
 from deadheat.errors import QueryInGalleryWarning
@@ -33,15 +33,13 @@ _MEASURES = option(
 STRICT = option("Run", "--strict", is_flag=True, help="Exit with 1 for warnings too.")
 
 
-@click.command(cls=Command, example="audit embeddings.npz")
-@click.argument("file", type=PATH)
-@with_options(shared.SOURCES, shared.SCORES, shared.MEANS, [shared.SEED, STRICT], shared.TEXTS)
-@with_options(
-    [
-        option("Run", "--untrusted", is_flag=True,
-            help="Take FILE for that of a stranger: read it in a process of its own, with limits, and follow no link."),
-        *isolation.options("untrusted"),
-    ]
+@command(
+    "audit embeddings.npz",
+    click.argument("file", type=PATH),
+    shared.SOURCES, shared.SCORES, shared.MEANS, shared.SEED, STRICT, shared.TEXTS,
+    option("Run", "--untrusted", is_flag=True,
+        help="Take FILE for that of a stranger: read it in a process of its own, with limits, and follow no link."),
+    *isolation.options("untrusted"),
 )  # fmt: skip
 def audit(file: Path, **options: Any) -> int:
     """Find what a careful referee would ask about the embeddings and labels in FILE.
@@ -78,13 +76,13 @@ def _delivered(result: Audited, options: dict[str, Any]) -> int:
     return 0 if result.passes(strict=options["strict"]) else FAILED
 
 
-@click.command("audit-collection", cls=Command, example="audit-collection corpus.npz qrels.txt")
-@click.argument("file", type=PATH)
-@click.argument("qrels", type=PATH)
-@with_options(
-    [option("Input", "--ids", type=LINES, help="Read the ids of the documents from here."), _MEASURES, STRICT],
+@command(
+    "audit-collection corpus.npz qrels.txt",
+    click.argument("file", type=PATH),
+    click.argument("qrels", type=PATH),
+    option("Input", "--ids", type=LINES, help="Read the ids of the documents from here."), _MEASURES, STRICT,
     shared.TEXTS,
-)
+)  # fmt: skip
 def audit_collection(file: Path, qrels: Path, **options: Any) -> int:
     """Find what a collection does to every system: documents that are missing, copies, queries without any, ceilings.
 
@@ -95,18 +93,16 @@ def audit_collection(file: Path, qrels: Path, **options: Any) -> int:
     return _delivered(collection_audit.audit_collection(file, qrels, options["ids"], measures=measures), options)
 
 
-@click.command("audit-run", cls=Command, example="audit-run predictions.json qrels.txt")
-@click.argument("file", type=PATH)
-@click.argument("judged", type=PATH, required=False, metavar="[QRELS]")
-@with_options(
-    [
-        option("Input", "--qrels", type=PATH, metavar="QRELS", help="Take the judgements from here."),
-        *CHUNKS,
-        option("Input", "--subset", metavar="NAME", help="Take this subset of MTEB's predictions in FILE."),
-        option("Input", "--split", metavar="NAME", help="Take this split of MTEB's predictions in FILE."),
-        _MEASURES,
-        STRICT,
-    ],
+@command(
+    "audit-run predictions.json qrels.txt",
+    click.argument("file", type=PATH),
+    click.argument("judged", type=PATH, required=False, metavar="[QRELS]"),
+    option("Input", "--qrels", type=PATH, metavar="QRELS", help="Take the judgements from here."),
+    *CHUNKS,
+    option("Input", "--subset", metavar="NAME", help="Take this subset of MTEB's predictions in FILE."),
+    option("Input", "--split", metavar="NAME", help="Take this split of MTEB's predictions in FILE."),
+    _MEASURES,
+    STRICT,
     shared.TEXTS,
 )  # fmt: skip
 def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
@@ -126,14 +122,14 @@ def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
     )
 
 
-@click.command(cls=Command, example="verify receipt.json embeddings.npz")
-@click.argument("receipt", type=FILE)
-@click.argument("file", type=PATH)
-@with_options(
+@command(
+    "verify receipt.json embeddings.npz",
+    click.argument("receipt", type=FILE),
+    click.argument("file", type=PATH),
     shared.SOURCES,
     shared.RELEVANT,
-    [shared.WEIGHTS, shared.THREADS_OPTION, shared.DEVICE_OPTION, shared.JSON],
-)
+    shared.WEIGHTS, shared.THREADS_OPTION, shared.DEVICE_OPTION, shared.JSON,
+)  # fmt: skip
 def verify(receipt: Path, file: Path, **options: Any) -> int:
     """Recompute RECEIPT from FILE, and print "match", or what differs.
 

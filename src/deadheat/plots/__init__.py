@@ -33,7 +33,6 @@ from deadheat.support.lazy import require
 
 if TYPE_CHECKING:
     from deadheat.plots.confidences import credible_recall, error_reject, reliability, risk_coverage
-    from deadheat.plots.grouped import group_values
     from deadheat.plots.precisions import format_changes, measure_against_bytes
     from deadheat.plots.reports import (
         bounds,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
         cmc,
         det,
         differences,
+        group_values,
         hash_lookup,
         mean_intervals,
         per_class,
@@ -59,7 +59,7 @@ __all__ = [
     "roc", "slices", "tie_sizes",
 ]  # fmt: skip
 
-_MODULES = ("confidences", "grouped", "precisions", "reports", "ties")
+_MODULES = ("confidences", "precisions", "reports", "ties")
 
 
 if not TYPE_CHECKING:  # to which every name of a module with `__getattr__` is one

@@ -25,7 +25,7 @@ from deadheat.engine.profiles.parts import in_parts
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError
 from deadheat.plots.arguments import kind_of
-from deadheat.reports.answer import KINDS, Answer
+from deadheat.reports.answer import KINDS, Answer, Column
 from deadheat.reports.breakdown import Breakdown, triples
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
@@ -33,7 +33,6 @@ from deadheat.reports.slices import Slices
 from deadheat.reports.statistics.intervals import Interval, Intervals
 from deadheat.reports.tables import (
     DIGITS,
-    columns_of_values,
     decimals,
     distinct_digits,
     has_ties,
@@ -140,6 +139,7 @@ def html_report(
     intervals = {(system, name): _interval(each, name) for system, each in systems.items() for name in each}
     means = [name for name in report if not report[name].measure.median]
     classes = report.by_class(MOST_CLASSES, measures=means) if means and report.classes is not None else None
+    columns, measures = _measures(systems, intervals, digits)
     content = {
         "title": checks.text(title, "title"),
         "version": program(),
@@ -148,9 +148,9 @@ def html_report(
         "verdict": _verdict(report, comparison, digits),
         "order": None if comparison is None else _order(comparison, digits),
         "cards": {name: _cards(each, comparison, name, digits) for name, each in systems.items()},
-        "columns": columns_of_values([each[name] for each in systems.values() for name in each], digits)[0],
+        "columns": columns,
         "mixed": any(_is_other(each[name]) for each in systems.values() for name in each),
-        "measures": _measures(systems, intervals, digits),
+        "measures": measures,
         "intervals": _about_intervals(systems, intervals),
         "spreads": _distributions(systems),
         "ties": {name: tie_sizes(each.profile) for name, each in systems.items()},
@@ -254,20 +254,22 @@ def _cards(report: Report, comparison: Comparison | None, system: str, digits: i
 
 def _measures(
     systems: Mapping[str, Report], intervals: Mapping[tuple[str, str], Intervals], digits: int
-) -> list[dict[str, Any]]:
-    """Return each measure of each system: its cells, its bar, and the interval of its mean where there is one."""
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the columns of values, and a row for each measure and system: its cells, its bar, and its interval."""
     shown = [(system, report, name) for system, report in systems.items() for name in report]
     kinds = [kind_of(report[name]) for _, report, name in shown]
-    _, cells = columns_of_values([report[name] for _, report, name in shown], digits, [kind.scale for kind in kinds])
+    results = [report[name] for _, report, name in shown]
+    column = Column("", results, shape="bounds", kinds=[result.measure.unit for result in results])
+    cells = column.cells(digits, column.least_digits(digits), with_unit=False)
     names = list(dict.fromkeys(name for _, _, name in shown))
     rows = []
-    for (system, report, name), kind, values in zip(shown, kinds, cells, strict=True):
+    for (system, report, name), kind, values in zip(shown, kinds, zip(*cells.values(), strict=True), strict=True):
         interval, form = _round_bounds(intervals[system, name]), decimals(digits)
         text = "-" if interval is None else f"[{', '.join(number(kind.scale * end, form) for end in interval)}]"
         row = {"system": system, "name": name, "values": values, "interval": text, "unit": kind.unit_shown}
         drawn = bar(report[name], interval) if kind.unit == "fraction" else None
         rows.append(row | {"bar": drawn, "summary": value(report[name], digits, kind.scale)})
-    return sorted(rows, key=lambda row: names.index(row["name"]))
+    return list(cells), sorted(rows, key=lambda row: names.index(row["name"]))
 
 
 def _round_bounds(intervals: Intervals) -> tuple[float, float] | None:

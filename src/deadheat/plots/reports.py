@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from deadheat.analyses.difference import Difference
+from deadheat.analyses.grouped import GroupedReport
 from deadheat.analyses.hash_lookup import HashLookup
 from deadheat.analyses.pooled import Classification
 from deadheat.analyses.precision_recall import PrecisionRecall
@@ -226,6 +227,48 @@ def _draw_rows(ax: Axes, results: Iterable[Any], intervals: Sequence[Interval], 
     ax.plot(expected, places, "D", markersize=4.5, color=style.BLUE, label=name)
 
 
+def group_values(
+    reports: Mapping[str, GroupedReport], measure: str | None = None, *, confidence_level: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:  # fmt: skip
+    """Draw the values of the groups, and their mean with its confidence interval: a row for each report.
+
+    Parameters
+    ----------
+    reports : mapping of str to GroupedReport
+        By the name to show; drawn from top to bottom.
+    measure : str, optional
+        By default the first that the first report was made with.
+    confidence_level : float
+
+    Returns
+    -------
+    Axes
+        A dot for each group at its expected value (under a tolerance, its lower one), and a line from lower to upper
+        where ties make a difference. The interval goes from the low end for the lower mean to the high end for the
+        upper one.
+    """
+    reports = arguments.several(reports, GroupedReport, "reports")
+    ax = style.quiet(style.axes(ax, (5.6, 1.4 + 0.7 * len(reports))), grid="x")
+    measure = next(iter(reports.values())).measures[0] if measure is None else measure
+    results = {name: report[measure] for name, report in reports.items()}
+    for row, result in enumerate(results.values()):
+        lower, _, upper = (100 * values for values in result.per_group)
+        shown = 100 * headline(result.per_group)
+        heights = row + 0.12 + 0.26 * np.linspace(0, 1, len(shown))
+        style.tie_lines(ax.hlines, heights, lower, upper, color=style.SKY, linewidth=1.2)
+        ax.plot(shown, heights, "o", color=style.BLUE, markersize=3.5, alpha=0.85, label="" if row else "a group")
+        computed = result.interval(confidence_level=confidence_level)
+        whisker = f"{100 * confidence_level:g} % interval of the mean"
+        ax.hlines([row - 0.08], 100 * computed.lower.low, 100 * computed.upper.high, color=style.INK, linewidth=1.4,
+                  label="" if row else whisker)  # fmt: skip
+        mean = 100 * headline(result)
+        ax.plot([mean], [row - 0.08], "D", color=style.VERMILION, markersize=5.5, label="" if row else "mean")
+    what = f"{next(iter(results.values())).name} in a group of {next(iter(reports.values())).group_size}"
+    ax.set_xlabel(f"{what} (%)")
+    return layout.finish(ax, title=leader(what, results), rows=list(reports))
+
+
 def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     """Draw the difference between two systems for each query, sorted, with its bounds under ties.
 
@@ -318,17 +361,7 @@ def precision_at_k(
 ) -> Axes:
     """Draw P@k against k: the share of the first k items that are relevant.
 
-    Parameters
-    ----------
-    reports : Report, or mapping of str to Report
-        A line each.
-    k : int or iterable of int, optional
-        The largest k, by default the size of the gallery, in at most 20 equal steps of a round size; or each of them.
-
-    Returns
-    -------
-    Axes
-        A line is the expected value over all ways to break ties, a band goes from lower to upper.
+    Parameters and lines as in `cmc`; by default k is the size of the gallery, and steps are at most 20.
 
     Examples
     --------
@@ -346,17 +379,7 @@ def recall_at_k(
 ) -> Axes:
     """Draw Recall@k against k: the share of the relevant items that is among the first k.
 
-    Parameters
-    ----------
-    reports : Report, or mapping of str to Report
-        A line each.
-    k : int or iterable of int, optional
-        The largest k, by default the size of the gallery, in at most 20 equal steps of a round size; or each of them.
-
-    Returns
-    -------
-    Axes
-        A line is the expected value over all ways to break ties, a band goes from lower to upper.
+    Parameters and lines as in `cmc`; by default k is the size of the gallery, and steps are at most 20.
 
     Examples
     --------

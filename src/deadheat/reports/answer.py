@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
 from reprlib import Repr
@@ -100,21 +100,9 @@ KINDS = {
     "seconds": ValueKind("seconds", "s"),
 }
 KindName = Literal[
-    "text",
-    "measure",
-    "count",
-    "rank",
-    "bytes",
-    "bits",
-    "fraction",
-    "ranks",
-    "gain",
-    "times",
-    "probability",
-    "number",
-    "distance",
-    "seconds",
-]
+    "text", "measure", "count", "rank", "bytes", "bits", "fraction", "ranks", "gain", "times", "probability", "number",
+    "distance", "seconds",
+]  # fmt: skip
 Shape = Literal["single", "bounds", "value", "interval"]
 
 
@@ -523,6 +511,15 @@ def stacked(panels: Sequence[Panel]) -> Panel:
         for same in zip(*(panel._in_data() for panel in panels), strict=True)
     ]
     return Panel([Column(parts[0][0], [value for _, value in parts]), *columns])
+
+
+def notebook_row(
+    name: str, result: Any, notes: Iterable[str] = (), title: str = "measure", kind: KindName = "fraction"
+) -> str:
+    """Return a single result in HTML for a notebook: a table of one row, drawn unless it is a difference."""
+    drawn = title == "measure" and kind == "fraction" and result.lower >= 0
+    panel = Panel([Column(title, [name]), Column("", [result], kind, shape="bounds")], drawn=drawn)
+    return notebook([panel.table(DIGITS)], notes)
 
 
 def _renaming(names: Names, panels: Sequence[Panel] = ()) -> Callable[[str], str]:

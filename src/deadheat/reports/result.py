@@ -16,9 +16,9 @@ from deadheat.inputs.samples import QueryLabels
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.measures.family import Measure
-from deadheat.reports.answer import KINDS
+from deadheat.reports.answer import KINDS, notebook_row
 from deadheat.reports.averaging import Average, Averaging, of_singleton
-from deadheat.reports.tables import DIGITS, count, notebook_row, value
+from deadheat.reports.tables import DIGITS, count, value
 from deadheat.support.arrays import Float64
 from deadheat.support.caching import cached_property
 from deadheat.support.floats import PlainFloats
@@ -207,9 +207,9 @@ class Result(PlainFloats):
         return self.summary()
 
     def _repr_html_(self) -> str:
-        kind, what = KINDS[self.measure.unit], "Median" if self.measure.median else "Mean"
+        what = "Median" if self.measure.median else "Mean"
         notes = [f"{what} over {count(self.n_query, 'query', 'queries')} with a value."]
-        return notebook_row(self.name, self, notes, f"measure ({kind.unit_shown})", kind.scale)
+        return notebook_row(self.name, self, notes, kind=self.measure.unit)
 
     def __repr__(self) -> str:
         return f"Result({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"

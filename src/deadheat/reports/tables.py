@@ -205,33 +205,6 @@ def headline(result: Any) -> Any:
     return np.where(np.isnan(result.expected), result.lower, result.expected)[()]
 
 
-def notebook_row(
-    name: str, result: Any, notes: Iterable[str] = (), title: str = "measure (%)", scale: float = 100.0
-) -> str:
-    """Return a single result in HTML for a notebook: a table of one row, drawn unless it is a difference."""
-    header, rows = columns_of_values([result], scales=[scale])
-    drawn = [result] if result.lower >= 0 and title == "measure (%)" else []
-    return notebook([Table([title, *header], [[name, *rows[0]]], drawn)], notes)
-
-
-def columns_of_values(
-    results: Sequence[Any], digits: int = DIGITS, scales: Sequence[float] | None = None
-) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Return the columns that results need and their cells: one if no tie affects any, else lower, expected, upper.
-
-    Examples
-    --------
-    >>> columns_of_values([Triple(0.5, 0.5, 0.5), Triple(0.25, 0.25, 0.25)])
-    (('value',), [['50.00'], ['25.00']])
-    >>> columns_of_values([Triple(0.5, math.nan, 1.0)])
-    (('lower', 'expected', 'upper'), [['50.00', '-', '100.00']])
-    """
-    rows = list(zip(results, scales or [100.0] * len(results), strict=True))
-    form = decimals(max(distinct_digits([result], digits, scale) for result, scale in rows))
-    cells = [[number(scale * getattr(result, name), form) for name in Triple._fields] for result, scale in rows]
-    return (Triple._fields, cells) if any(map(has_ties, results)) else (("value",), [row[:1] for row in cells])
-
-
 def has_ties(result: Any) -> bool:
     """Return whether ties make a difference to a value."""
     return bool(result.lower < result.upper)
