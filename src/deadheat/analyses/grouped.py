@@ -26,7 +26,7 @@ from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.measures import names as measure_names
-from deadheat.reports.answer import Answer, Caution, Column, Panel
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Singletons, SummaryOptions, fractions
 from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
@@ -484,7 +484,7 @@ class GroupedReport(Answer):
             f"{groups}, drawn with seed {self.seed}{often}. {self._about_left_over()}",
             *(f"{name} has no value in {count(n, 'group', 'groups')}, left out of its mean."
               for name, n in undefined.items() if n),
-            *map(Caution, about_few(min(self[name].n_unit for name in self.measures), "group")),
+            *about_few(min(self[name].n_unit for name in self.measures), "group"),
             *self.inside.notes(),
         ]  # fmt: skip
 
