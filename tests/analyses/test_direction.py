@@ -111,7 +111,7 @@ def test_gates_in_ranks() -> None:
         compared.gate(rule="as_good")
     with pytest.raises(InputError, match="margin must be 0 for measures in different units"):
         dh.compare(better, worse).gate(0.1, "drop")
-    assert "where 0 points or 0 ranks are allowed" in dh.compare(better, worse).gate().verdict()
+    assert "fall by more than 0 points or 0 ranks from A" in dh.compare(better, worse).gate().verdict()
 
 
 def test_where_only_fractions_are_printed_others_are_refused() -> None:
