@@ -417,7 +417,7 @@ def require_table(options: dict[str, Any]) -> None:
         raise click.UsageError("--explain goes with the table, but another text is to be printed")
 
 
-def deliver_explained(shown: Answer, options: dict[str, Any], result: comparison.Comparison | Board) -> None:
+def deliver_explained(shown: Answer, options: dict[str, Any], result: comparison.Comparison | Board[Any]) -> None:
     """Write and print a table, and an explanation of the result below it if that was asked for."""
     deliver(shown, options)
     if options["explain"]:
