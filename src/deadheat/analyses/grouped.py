@@ -241,16 +241,10 @@ class GroupedResult(PlainFloats):
         return f"GroupedResult({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
 
 
-def ends_of(result: Any, confidence_level: float) -> Interval:
-    """Return the interval over ties and sampling: from the low end for lower to the high end for upper."""
-    outer: Interval = result.interval(confidence_level=confidence_level).outer
-    return outer
-
-
 def interval_column(results: Sequence[Any], confidence_level: float) -> Column:
-    """Return the column of the intervals that hold however ties fall."""
+    """Return the column of the intervals that hold however ties fall: the low end for lower to the high for upper."""
     level = level_between(confidence_level)
-    ends = [ends_of(result, level) for result in results]
+    ends = [result.interval(confidence_level=level).outer for result in results]
     return Column("", ends, "fraction", f"{100 * level:g} % interval", "interval")
 
 
