@@ -588,8 +588,8 @@ def index_recall_of_truth(
     for name, (rows, title) in _indexes(returned, n_query).items():
         item_ids.require_distinct(rows, rows.values, title)
         rows = rows.take(rows.place < depth)
-        found = _places(rows, true)
-        row, hits = rows.row[found >= 0], found[found >= 0]
+        at = _places(rows, true)
+        row, hits = rows.row[at >= 0], at[at >= 0]
         of_closer, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
         shares = _shares(of_closer, of_tied, tied, closer, places - closer)
         recalls[name] = Recall(name, Triple(*shares[:3]), shares[3], rows.lengths, _measure(k, depth))
