@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.analyses.gaps import Gap, GeneralizationGap
-from deadheat.analyses.grouped import GroupedReport, ends_of
+from deadheat.analyses.grouped import GroupedReport
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
@@ -327,7 +327,7 @@ class GapTrend(Answer):
         ]
         for key, (title, gaps) in zip(_SIDES, self.titles.items(), strict=True):
             level = f"{100 * confidence_level:g} % interval"
-            ends = [ends_of(gap, confidence_level) for gap in gaps]
+            ends = [gap.interval(confidence_level=confidence_level).outer for gap in gaps]
             columns.append(Column(key, gaps, "fraction", f"gap, {title}", "value"))
             columns.append(Column(f"{key}_interval", ends, "fraction", f"{level}, {title}", "interval", only="table"))
         return [Panel(columns, "each", key="")]

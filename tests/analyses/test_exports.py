@@ -1,14 +1,10 @@
-"""Every result is text, Markdown, LaTeX, HTML, JSON and a data frame of the same numbers.
-
-And every analysis takes a file that holds the labels too, and gives what it gives for the arrays.
-"""
+"""Every result is text, Markdown, LaTeX, HTML, JSON and a data frame of the same numbers."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,17 +25,6 @@ SURE = np.array([0.1, 0.5, 0.5, 0.9, 1.0])
 
 TASK, REVERSED = (dh.Task(points, LABELS, distance="euclidean") for points in (POINTS, POINTS[::-1]))
 REPORTS = {f"{dim} of 2": dh.evaluate(POINTS[:, :dim], LABELS, measures="mAP, Hit@1") for dim in (1, 2)}
-
-INSIDE = {
-    f"{dim} of 2": dh.grouped(dh.Task(POINTS[:, :dim], LABELS, distance="l2"), group_size=2, measures="Hit@1")
-    for dim in (1, 2)
-}
-GAP = {
-    f"{dim} of 2": dh.generalization_gap(
-        dh.Task(POINTS[:, :dim], LABELS), dh.Task(-POINTS[:, :dim], LABELS[::-1]), group_size=2
-    )
-    for dim in (1, 2)
-}
 
 RESULTS: dict[str, Callable[[], Answer]] = {
     "grouped": lambda: dh.grouped(TASK, group_size=2, measures=["Hit@1", "mAP"]),
@@ -156,30 +141,3 @@ def test_what_is_undefined_is_shown_as_such_and_values_as_people_read_them() -> 
         "",
         "3 queries. The confidences of 2 tie.",
     ]
-
-
-SAMPLES = np.random.default_rng(0).integers(-4, 5, (24, 3)).astype(np.float32)
-CLASSES = np.arange(24) % 6
-
-ANALYSES: dict[str, Callable[..., Any]] = {
-    "grouped": lambda x, y=None: dh.grouped(dh.Task(x, y, distance="euclidean"), group_size=2).to_dict(),
-    "gap": lambda x, y=None: dh.generalization_gap(*[dh.Task(x, y, distance="l2")] * 2, group_size=2).to_dict(),
-    "gap, gallery": lambda x, y=None: dh.generalization_gap(*[dh.Task(x, y, x, y)] * 2, group_size=2).to_dict(),
-    "halves": lambda x, y=None: dh.split_half(dh.Task(x, y, x, y), group_size=2).to_dict(),
-    "collisions, gallery": lambda x, y=None: dh.collisions(dh.Task(x, y, x, y), distances=["cosine", "l2"]).to_dict(),
-    "quantization": lambda x, y=None: dh.compare_formats(dh.Task(x, y, x, y), formats=["int8", "1 bit"]).to_dict(),
-    "label_entropy": lambda x, y=None: confidence.label_entropy(dh.Task(x, y, distance="euclidean"), 3).tolist(),
-    "norms": lambda x, y=None: confidence.norms(x).tolist(),
-}
-
-
-@pytest.mark.parametrize("name", ANALYSES)
-def test_labels_may_be_in_the_file_of_the_embeddings(name: str, tmp_path: Path) -> None:
-    np.savez(tmp_path / "samples.npz", embeddings=SAMPLES, labels=CLASSES)
-    assert ANALYSES[name](tmp_path / "samples.npz") == ANALYSES[name](SAMPLES, CLASSES)
-
-
-@pytest.mark.parametrize("name", [name for name in ANALYSES if name != "norms"])
-def test_an_array_needs_labels(name: str) -> None:
-    with pytest.raises((TypeError, ValueError), match="labels must be given"):
-        ANALYSES[name](SAMPLES)

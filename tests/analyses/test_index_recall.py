@@ -228,14 +228,34 @@ def _many_portions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_many_portions")
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "hamming"])
-def test_workers_find_the_same(distance: str) -> None:
+def test_workers_find_the_same(distance: str, tmp_path: Path) -> None:
+    """Of arrays and files, of codes and of ids by name; and what fails, or is wrong, is one error."""
     queries, base, returned = two_indexes(90, 300, bits=distance == "hamming")
     given = {"distance": distance, "exclude": np.where(np.arange(90) % 3, -1, np.arange(90))}
-    alone = dh.index_recall(returned, queries, base, **given)
+    search = partial(dh.index_recall, returned, queries, **given)
+    alone, seen = search(base), list[tuple[int, int]]()
+    np.save(tmp_path / "base.npy", np.packbits(base, axis=1) if distance == "hamming" else base)
+    names = [f"item {number}" for number in range(300)]
+    named = {key: [[names[item] for item in row] for row in rows] for key, rows in returned.items()}
     with ThreadPoolExecutor(2) as threads:
         counted = Counted(threads)
-        require_same(dh.index_recall(returned, queries, base, **given, executor=counted), alone)
-    assert counted.tasks == [*range(13)]
+        require_same(search(base, executor=counted, progress=lambda *state: seen.append(state)), alone)
+        assert counted.tasks == [*range(13)]
+        assert (seen[0], seen[-1], len(seen)) == ((0, 27_000), (27_000, 27_000), 14)
+        asked = np.packbits(queries, axis=1) if distance == "hamming" else queries
+        files = dh.index_recall(named, asked, tmp_path / "base.npy", gallery_ids=names, executor=threads, **given)
+        require_same(files, alone)
+        with pytest.raises(ExecutorError, match=r"^the executor failed: OSError: the network is gone$"):
+            search(base, executor=Counted(threads, 1))
+        untouched = Counted(threads)
+        for rows, executor, message in (
+            (queries[:, :5], untouched, "queries and gallery must have the same dim, but have 5 and 6 columns"),
+            (queries[:8], untouched, "has 90 for 8 queries"),
+            (queries, 3, "executor must be an executor of PEP 3148"),
+        ):
+            with pytest.raises((InvalidValueError, InvalidTypeError), match=message):
+                dh.index_recall(returned, rows, base, distance=distance, executor=executor)
+        assert untouched.tasks == []
 
 
 @pytest.mark.slow
@@ -248,44 +268,6 @@ def test_processes_find_the_same_in_files(tmp_path: Path) -> None:
         file = tmp_path / "base.npy"
         require_same(dh.index_recall(returned, queries, file, distance="euclidean", executor=counted, threads=1), alone)
     assert counted.tasks == [0, 1]
-
-
-def test_ids_of_strings_and_files_of_codes(tmp_path: Path) -> None:
-    queries, base, returned = two_indexes(40, 100, bits=True)
-    names = [f"item {number}" for number in range(100)]
-    named = [[names[item] for item in row] for row in returned["full"]]
-    np.save(tmp_path / "base.npy", np.packbits(base, axis=1))
-    given = {"distance": "hamming", "gallery_ids": names}
-    codes = np.packbits(queries, axis=1)
-    alone = dh.index_recall(named, codes, np.packbits(base, axis=1), **given)
-    with ThreadPoolExecutor(2) as threads:
-        require_same(dh.index_recall(named, codes, tmp_path / "base.npy", **given, executor=threads), alone)
-
-
-@pytest.mark.usefixtures("_many_portions")
-def test_progress_and_a_task_that_fails() -> None:
-    queries, base, returned = two_indexes(60, 80)
-    seen: list[tuple[int, int]] = []
-    with ThreadPoolExecutor(2) as threads:
-        search = partial(dh.index_recall, returned, queries, base, distance="cosine")
-        require_same(search(executor=threads, progress=lambda *state: seen.append(state)), search())
-        assert (seen[0], seen[-1], len(seen)) == ((0, 4800), (4800, 4800), 7)
-        with pytest.raises(ExecutorError, match=r"^the executor failed: OSError: the network is gone$"):
-            search(executor=Counted(threads, 1))
-
-
-def test_what_is_wrong_is_said_before_any_task() -> None:
-    queries, base, returned = two_indexes(9, 30)
-    with ThreadPoolExecutor(1) as threads:
-        executor = Counted(threads)
-        for rows, given, message in (
-            (queries[:, :5], executor, "queries and gallery must have the same dim, but have 5 and 6 columns"),
-            (queries[:8], executor, "has 9 for 8 queries"),
-            (queries, 3, "executor must be an executor of PEP 3148"),
-        ):
-            with pytest.raises((InvalidValueError, InvalidTypeError), match=message):
-                dh.index_recall(returned, rows, base, distance="cosine", executor=given)
-    assert executor.tasks == []
 
 
 RNG = np.random.default_rng(7)

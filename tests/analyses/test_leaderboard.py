@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,8 @@ def test_boards_of_any_size_have_letters() -> None:
     assert all(worse <= set(result.ahead_of(name)) for name in better)
     assert all(result.rank_intervals[name].best > 25 for name in worse)
     assert "ᵇᵃ⁻ᵇᶻ" in str(result), "letters of many are runs"
+    close = leaderboard({f"s{i}": report([(0, 1)] * (2 * i) + [(1, 1)] * (60 - 2 * i)) for i in range(30)})
+    assert re.search(r"Ranks (\d+ to \d+, ){3}\d+ to \d+ and \d+ more blocks are not separable: no pair", str(close))
 
 
 def test_another_measure_can_put_a_lower_rank_ahead() -> None:

@@ -200,7 +200,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"measures": "MQ"}, "measures must be of MR, … but got 'MQ'"),
         ({"task": REPORT}, "task must be a Task or a TieProfile, but is of type Report", TypeError),
         ({"measures": ["Hits@0"]}, "but got 'Hits@0'"),
-        ({"weights": [-1]}, "weights must be 1 finite numbers"),
+        ({"weights": [-1]}, "weights must be finite, not negative, and not all 0, but one is -1"),
         ({"task": dh.from_scores([[1, 2]], [[1, 1]])}, "one relevant item per query"),
     ]),
     (dh.classification, {"scores": [1.0, 2.0], "labels": [0, 1]}, [

@@ -111,8 +111,3 @@ def test_the_set_of_a_range_search_is_what_was_returned() -> None:
     for name in ("SetP", "SetR", "SetF", "SetAP", "SetRelP"):
         ours, theirs = (dh.evaluate(task, name)[name] for task in (cut, dh.from_run(run, qrels)))
         assert (ours.lower, ours.expected, ours.upper) == (theirs.lower, theirs.expected, theirs.upper)
-
-
-def test_an_interval_over_few_groups_says_so() -> None:
-    few = dh.grouped(dh.Task(RNG.normal(size=(40, 3)), np.arange(40) // 2), group_size=9)["Hit@1"].interval()
-    assert "Only 2 groups" in str(few)

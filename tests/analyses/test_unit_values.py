@@ -147,11 +147,11 @@ def test_pooled_scores_are_gated_by_groups() -> None:
 def test_unit_values_that_are_none_are_refused() -> None:
     good = {"hit": [0.0, 1.0]}
     for values, message in (
-        ({"hit": [0.0, 2.0]}, r"^hit must hold fractions in \[0, 1\], and NaN for none, but holds 2$"),
+        ({"hit": [0.0, 2.0]}, r"^hit must lie in \[0, 1\], NaN for a query that is left out, but query 1 has 2\.0$"),
         ({"hit": [0.0]}, "^a and b must be of the same queries, but have 2 and 1$"),
         ({"hit": [0.0, 1.0], "x": [1.0]}, r"^values must be of one length, but have "),
         ({"hit": Triple([1.0, 1.0], [0.5, 1.0], [1.0, 1.0])}, "^hit must have lower <= expected <= upper"),
-        ({"hit": Triple([1.0, 1.0], [1.0], [1.0, 1.0])}, "^hit must have as many lower, expected and upper values"),
+        ({"hit": Triple([1.0, 1.0], [1.0], [1.0, 1.0])}, "^hit must have three arrays of one length"),
         ({"miss": [0.0, 1.0]}, "^a and b must show a measure in common"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -267,6 +267,11 @@ def test_slices_are_printed_in_place_of_the_table(hits: None, folder: Path) -> N
     old, many = (dh.evaluate(dh.from_run(f"{name}.run", "qrels"), "Hit@1") for name in ("old", "many"))
     of_runs = ("--by-slice", "types.tsv", "-m", "Hit@1")
     assert passed("run", "qrels", "many.run", *of_runs) == f"{many.by_slice(column)}\n"
+    of_words = {query: f"{word}  is it" for query, word in column.items()}
+    Path("words.txt").write_text("".join(f"{query} {words}\n" for query, words in of_words.items()))
+    assert (
+        passed("run", "qrels", "many.run", "--by-slice", "words.txt", "-m", "Hit@1") == f"{many.by_slice(of_words)}\n"
+    )
     sliced = dh.compare(old, many, names=("old", "many")).by_slice(column)
     assert sliced["who"]["Hit@1"].tested == 0.8
     assert passed("compare", "old.run", "many.run", "--qrels", "qrels", *of_runs) == f"{sliced}\n"

@@ -10,9 +10,9 @@ import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, get_args
+from typing import Any, Generic, TypeVar, get_args
 
-from deadheat.analyses.comparison import BY, bounds_tested, in_per_cent, listed
+from deadheat.analyses.comparison import BY, bounds_tested, in_per_cent, listed, some
 from deadheat.analyses.difference import ROUNDING, By, PairedTest
 from deadheat.errors import InvalidValueError
 from deadheat.measures.family import End, Measure
@@ -25,18 +25,20 @@ from deadheat.support.arrays import Float64
 from deadheat.support.caching import cached_property
 
 Pair = tuple[str, str]
+Reports = TypeVar("Reports")  # what a board has of a system
 
-_LISTED = 4  # pairs or systems that are named below the table
+_LISTED = 4  # pairs, systems or blocks of ranks that are named below the table
 WIDE = 0.1  # of a value: a system whose own ties leave more undecided is named once
 
 
-class Board(Answer):
+class Board(Answer, Generic[Reports]):
     """Systems in the order of their ranks, ranked by the first of several columns of values.
 
-    A subclass has the fields `measures`, the names of the columns, `by`, the value to rank and to test by, and `test`,
-    the settings of the tests.
+    A subclass has the fields `reports`, by the names of the systems, `measures`, the names of the columns, `by`, the
+    value to rank and to test by, and `test`, the settings of the tests.
     """
 
+    reports: dict[str, Reports]
     measures: tuple[str, ...]
     by: By
     test: PairedTest
@@ -46,9 +48,14 @@ class Board(Answer):
         """True if unjudged documents are unknown."""
         return False
 
-    @abstractmethod
+    def __getitem__(self, name: str) -> Reports:
+        return checks.part(self.reports, name)
+
     def __iter__(self) -> Iterator[str]:
-        """Yield the names of the systems, the best first."""
+        return iter(self.reports)
+
+    def __len__(self) -> int:
+        return len(self.reports)
 
     @abstractmethod
     def _result(self, name: str, measure: str) -> Any:
@@ -70,9 +77,6 @@ class Board(Answer):
     @abstractmethod
     def _units(self, measure: str, by: By) -> Float64:
         """Return what each independent unit adds to the value of each system, (n_system, n_unit)."""
-
-    def __len__(self) -> int:
-        return len(self._number)
 
     def _name(self, measure: str | None) -> str:
         """Return the name of a column; by default of the one that ranks."""
@@ -251,7 +255,7 @@ class Board(Answer):
         blocks = joint.inseparable_blocks(self._joint(self.measures[0], self.by), self.test.alpha)
         if not blocks:
             return ["Every pair of systems is separated."]
-        spans = listed([f"{first + 1} to {last + 1}" for first, last in blocks])
+        spans = listed([f"{first + 1} to {last + 1}" for first, last in blocks], _LISTED, "blocks")
         return [f"Ranks {spans} are not separable: no pair within them is significantly different."]
 
     def _about_expected(self) -> list[str]:
@@ -263,7 +267,7 @@ class Board(Answer):
         column = self._column
         other_way = [(a, b) for a, b in self.could_swap if self._sign * (column[b].expected - column[a].expected) > 0]
         pairs = [f"{b} is ahead of {a}" for a, b in other_way if a in self.ahead_of(b, by="expected")]
-        return [f"By the expected values, {'; '.join(_some(pairs))}."] if pairs else []
+        return [f"By the expected values, {_some(pairs)}."] if pairs else []
 
     @cached_property
     def _swaps_of_both(self) -> list[Pair]:
@@ -273,11 +277,11 @@ class Board(Answer):
     def _about_open(self) -> list[str]:
         points = [f"{100 * width:.0f} points of {name}" for name, width in self.left_open.items()]
         cause = "Ties and unjudged documents" if self._unknown else "Ties"
-        return [f"{cause} leave undecided: {'; '.join(_some(points, 'systems'))}."] if points else []
+        return [f"{cause} leave undecided: {_some(points, 'systems')}."] if points else []
 
     def _about_swaps(self) -> list[str]:
         pairs = [f"{a} and {b}" for a, b in self._swaps_of_both]
-        return [f"~ ties alone could swap {'; '.join(_some(pairs))}."] if pairs else []
+        return [f"~ ties alone could swap {_some(pairs)}."] if pairs else []
 
     def _about_smallest_p(self, n_unit: int) -> list[str]:
         """Return a note if no difference, however large, could be significant."""
@@ -296,9 +300,10 @@ def place(value: Any, measure: Measure, by: By, name: str) -> tuple[float | str,
     return (*(math.inf if math.isnan(key) else -key for key in keys), name)
 
 
-def _some(listed: list[str], noun: str = "pairs") -> list[str]:
-    """Return the first of some names or pairs, and how many more there are."""
-    return [*listed[:_LISTED], *([f"and {len(listed) - _LISTED} more {noun}"] if len(listed) > _LISTED else [])]
+def _some(names: list[str], noun: str = "pairs") -> str:
+    """Join names or pairs that have commas or "and" themselves."""
+    first = some(names, _LISTED, noun)
+    return "; ".join([*first[:-1], f"and {first[-1]}" if len(names) > _LISTED else first[-1]])
 
 
 def letters_for(n: int) -> list[str]:

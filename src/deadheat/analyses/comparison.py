@@ -22,7 +22,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.inputs.samples import QueryLabels
 from deadheat.measures.family import Measure
 from deadheat.measures.names import parse
-from deadheat.reports.answer import Answer, Caution, Column, Panel
+from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.runs import UNION, over_union
@@ -288,12 +288,11 @@ class Comparison(Answer):
             units += " The value of an item in pooled AP or AUC is the effect of leaving it out (jackknife)."
         a, b = self.names
         remarks = [*(f"{a}: {each}" for each in self.a.remarks), *(f"{b}: {each}" for each in self.b.remarks)]
-        few = map(Caution, about_few(n_unit, self._unit))
         verdict = [self._verdict(shown, tied), *self._about_expected(shown), *self._about_disagreement(shown)]
         units = " ".join([units, *self.a._about_weights()])
         union = [UNION] if isinstance(self.a, Report) and self.a.profile.n_unjudged is not None else []
         pairs = " ".join([*values, self._about_pairs(shown)])
-        return [pairs, units, *union, *verdict, *few, *self._caveats, *remarks]
+        return [pairs, units, *union, *verdict, *about_few(n_unit, self._unit), *self._caveats, *remarks]
 
     def _by(self, shown: Sequence[Difference]) -> str:
         return bounds_tested(self.by, [row.measure for row in shown])
@@ -425,15 +424,22 @@ def in_per_cent(measures: Sequence[Measure], values: str = "") -> list[str]:
     return [f"{text[0].upper()}{text[1:]}."] if text else []
 
 
-def listed(names: list[str]) -> str:
-    """Join names for a sentence.
+def listed(names: Sequence[str], most: int | None = None, noun: str = "") -> str:
+    """Join names for a sentence; of more than `most` the first, and how many more there are.
 
     Examples
     --------
-    >>> listed(["mAP"]), listed(["mAP", "MRR", "Hit@1"])
-    ('mAP', 'mAP, MRR and Hit@1')
+    >>> listed(["mAP"]), listed(["mAP", "MRR", "Hit@1"]), listed(["mAP", "MRR", "Hit@1"], 1, "measures")
+    ('mAP', 'mAP, MRR and Hit@1', 'mAP and 2 more measures')
     """
+    names = some(names, len(names) if most is None else most, noun)
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def some(names: Sequence[str], most: int, noun: str = "") -> list[str]:
+    """Return the names; of more than `most` the first, and how many more there are."""
+    more = [f"{len(names) - most} more {noun}".rstrip()] if len(names) > most else []
+    return [*names[:most], *more]
 
 
 @plain_floats

@@ -96,7 +96,8 @@ class Gate(Answer):
 
     def verdict(self) -> str:
         """Return the decision, and why, in one sentence."""
-        (a, b), points = self._first.names, self._first.shown(self.margin, "g")
+        a, b = self._first.names
+        points = " or ".join(dict.fromkeys(row.shown(self.margin, "g") for row in self.differences.values()))
         rows = [self.differences[name] for name in self.failed or self.differences]
         drops = ", ".join(f"{row.name} by {row.shown(row.drop)}" + self._shown(self.pvalues[row.name]) for row in rows)
         within = {

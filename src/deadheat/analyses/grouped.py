@@ -26,7 +26,7 @@ from deadheat.engine.task import Task, rows_of
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.measures import names as measure_names
-from deadheat.reports.answer import Answer, Caution, Column, Panel, notebook_row
+from deadheat.reports.answer import Answer, Column, Panel, notebook_row
 from deadheat.reports.averaging import Singletons, SummaryOptions, fractions
 from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
@@ -241,16 +241,10 @@ class GroupedResult(PlainFloats):
         return f"GroupedResult({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
 
 
-def ends_of(result: Any, confidence_level: float) -> Interval:
-    """Return the interval over ties and sampling: from the low end for lower to the high end for upper."""
-    outer: Interval = result.interval(confidence_level=confidence_level).outer
-    return outer
-
-
 def interval_column(results: Sequence[Any], confidence_level: float) -> Column:
-    """Return the column of the intervals that hold however ties fall."""
+    """Return the column of the intervals that hold however ties fall: the low end for lower to the high for upper."""
     level = level_between(confidence_level)
-    ends = [ends_of(result, level) for result in results]
+    ends = [result.interval(confidence_level=level).outer for result in results]
     return Column("", ends, "fraction", f"{100 * level:g} % interval", "interval")
 
 
@@ -484,7 +478,7 @@ class GroupedReport(Answer):
             f"{groups}, drawn with seed {self.seed}{often}. {self._about_left_over()}",
             *(f"{name} has no value in {count(n, 'group', 'groups')}, left out of its mean."
               for name, n in undefined.items() if n),
-            *map(Caution, about_few(min(self[name].n_unit for name in self.measures), "group")),
+            *about_few(min(self[name].n_unit for name in self.measures), "group"),
             *self.inside.notes(),
         ]  # fmt: skip
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -27,7 +27,6 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion, item_ids
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, open_rows
-from deadheat.inputs.source import Source
 from deadheat.reports.answer import Answer, Column, Panel, notebook_row
 from deadheat.reports.statistics.intervals import Interval, mean_interval
 from deadheat.reports.tables import count
@@ -52,24 +51,14 @@ class Returned(NamedTuple):
     item: Int64  # (n,)
 
     @classmethod
-    def of(cls, candidates: Candidates, ids: Any, gallery_ids: Any, counts: Any, depth: int, title: str) -> Returned:
+    def of(cls, candidates: Candidates, rows: item_ids.IdRows, gallery_ids: Any, depth: int, title: str) -> Returned:
         """Check the ids that an index returned, drop the query itself, and keep the first items of each row."""
-        rows = _filled_rows(ids, counts, candidates.n_query, title)
         items = item_ids.gallery_rows(rows, title, gallery_ids, len(candidates.ranked))
         item_ids.require_distinct(rows, title, items)
         others = items != candidates.itself_of(np.arange(candidates.n_query))[rows.row]
         rows, items = rows.take(others), items[others]
         first = rows.place < depth
         return cls(rows.row[first], items[first])
-
-
-def _filled_rows(ids: Any, counts: Any, n_query: int, title: str) -> item_ids.IdRows:
-    """Return the ids that an index returned for each query, without padding."""
-    rows = item_ids.id_rows(ids, title)
-    if len(rows.lengths) != n_query:
-        rule = f"must have a row for each query, but has {len(rows.lengths)} for {n_query} queries"
-        raise InvalidValueError(title, rule)
-    return rows.take(item_ids.filled(rows, counts))
 
 
 def _shares(of_closer: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64) -> Float64:
@@ -84,21 +73,36 @@ class SearchOutcome(NamedTuple):
     n_tied: int  # queries with a tie at the k-th place
 
 
-class ExactSearch(NamedTuple):
-    """A search problem: queries, gallery, and the items that indexes returned."""
+@dataclass(frozen=True)
+class ExactSearch:
+    """The search for the k nearest items, in `n` portions of the queries: in this process, or the job of an executor.
 
-    distance: Distance
+    `rows` are queries and gallery, and `returned` the items that each index returned.
+    """
+
+    rows: tuple[Any, Any]
+    distance: str
     candidates: Candidates
     k: int
     returned: Sequence[Returned]
+    threads: int
+    n: int = 1
 
-    def of(self, queries: range, threads: int, progress: bool | Progress = False) -> SearchOutcome:
-        """ExactSearch for a range of the queries."""
+    def open(self, progress: bool | Progress = False) -> Callable[[int], SearchOutcome]:
+        """Return the function that searches for a portion by its number."""
+        distance = distance_registry.make(self.distance, *self.rows, True)
+        return lambda number: self._searched(distance, self.queries(number), progress)
+
+    def queries(self, number: int) -> range:
+        n_query = self.candidates.n_query
+        return range(n_query * number // self.n, n_query * (number + 1) // self.n)
+
+    def _searched(self, distance: Distance, queries: range, progress: bool | Progress) -> SearchOutcome:
         shares, n_tied = np.full((len(self.returned), 4, len(queries)), np.nan), 0
-        places, n_gallery = np.minimum(self.k, self.candidates.n_ranked()), self.distance.n_gallery
-        rows, column_of_item = np.arange(queries.start, queries.stop), self.distance.columns.column_of_item
+        places, n_gallery = np.minimum(self.k, self.candidates.n_ranked()), distance.n_gallery
+        rows, column_of_item = np.arange(queries.start, queries.stop), distance.columns.column_of_item
         with Reporting(progress, len(queries) * n_gallery, "searching") as report:
-            for block in nearest(self.distance, self.candidates, self.k, threads, rows):
+            for block in nearest(distance, self.candidates, self.k, self.threads, rows):
                 last, closer, tied = block.within(self.k)
                 kept = places[block.queries] - closer  # of the tied items, by an exact search
                 n_tied += int(np.count_nonzero(tied > kept))
@@ -114,53 +118,26 @@ class ExactSearch(NamedTuple):
                 report(len(block.queries) * n_gallery)
         return SearchOutcome(shares, n_tied)
 
-
-@dataclass(frozen=True)
-class SearchJob:
-    """A search problem in `n` portions of the queries, as it is sent to the workers of an executor."""
-
-    rows: tuple[Source, Source]
-    distance: str
-    candidates: Candidates
-    k: int
-    returned: Sequence[Returned]
-    threads: int
-    n: int
-
-    def open(self) -> Callable[[int], SearchOutcome]:
-        """Return the function that searches for a portion by its number."""
-        distance = distance_registry.make(self.distance, *self.rows, True)
-        search = ExactSearch(distance, self.candidates, self.k, self.returned)
-        return lambda number: search.of(self.queries(number), self.threads)
-
-    def queries(self, number: int) -> range:
-        n_query = self.candidates.n_query
-        return range(n_query * number // self.n, n_query * (number + 1) // self.n)
-
-
-def search_on(
-    executor: Executor, distance: str, rows: tuple[Any, Any], candidates: Candidates, k: int,
-    returned: Sequence[Returned], threads: int, progress: bool | Progress,
-) -> SearchOutcome:  # fmt: skip
-    """Search for all queries by the workers of an executor."""
-    n_query, n_gallery = candidates.n_query, len(candidates.ranked)
-    query, gallery = open_rows(rows[0], "queries"), open_rows(rows[1], "gallery")
-    distance_registry.make(distance, first_row(query), first_row(gallery), True)  # refuses rows that do not fit
-    n = max(1, min(n_query, _PORTIONS, -(-n_query * n_gallery // _PAIRS), -(-n_query // _QUERIES)))
-    shares, n_tied = np.full((len(returned), 4, n_query), np.nan), 0
-    job = SearchJob((query, gallery), distance, candidates, k, returned, threads, n)
-    with (
-        Reporting(progress, n_query * n_gallery, "searching") as report,
-        closing(answers(executor, job, range(n))) as portions,
-    ):
-        for number, part in portions:
-            queries = job.queries(number)
-            if not isinstance(part, SearchOutcome) or part.shares.shape != (len(returned), 4, len(queries)):
-                raise not_an_answer(part)
-            shares[:, :, queries.start : queries.stop] = part.shares
-            n_tied += part.n_tied
-            report(len(queries) * n_gallery)
-    return SearchOutcome(shares, n_tied)
+    def by(self, executor: Executor, progress: bool | Progress) -> SearchOutcome:
+        """Search for all queries by the workers of an executor."""
+        n_query, n_gallery = self.candidates.n_query, len(self.candidates.ranked)
+        query, gallery = open_rows(self.rows[0], "queries"), open_rows(self.rows[1], "gallery")
+        distance_registry.make(self.distance, first_row(query), first_row(gallery), True)  # refuses what does not fit
+        n = max(1, min(n_query, _PORTIONS, -(-n_query * n_gallery // _PAIRS), -(-n_query // _QUERIES)))
+        shares, n_tied = np.full((len(self.returned), 4, n_query), np.nan), 0
+        job = replace(self, rows=(query, gallery), n=n)
+        with (
+            Reporting(progress, n_query * n_gallery, "searching") as report,
+            closing(answers(executor, job, range(n))) as portions,
+        ):
+            for number, part in portions:
+                queries = job.queries(number)
+                if not isinstance(part, SearchOutcome) or part.shares.shape != (len(shares), 4, len(queries)):
+                    raise not_an_answer(part)
+                shares[:, :, queries.start : queries.stop] = part.shares
+                n_tied += part.n_tied
+                report(len(queries) * n_gallery)
+        return SearchOutcome(shares, n_tied)
 
 
 ONE_INDEX = "index"  # what it is called if it has no name
@@ -436,28 +413,19 @@ def index_recall(
     itself = None if exclude is None else item_ids.own_rows(exclude, n_query, n_gallery)
     outside = _outside(allowed, n_query, n_gallery)
     candidates = Candidates.of(n_query, n_gallery, outside, leave_one_out=False, itself=itself)
-    indexes, titles = _indexes(returned)
-    speeds = _by_name(queries_per_second, indexes, "queries_per_second")
-    of_counts = _by_name(counts, indexes, "counts")
-    asked = [Returned.of(candidates, ids, gallery_ids, of_counts.get(name), depth, titles[name])
-             for name, ids in indexes.items()]  # fmt: skip
-    if executor is None:
-        search = ExactSearch(distance_registry.make(name, *rows, True), candidates, k, asked)
-        searched = search.of(range(n_query), n_thread, progress)
-    else:
-        worker_threads = 1 if threads is None else n_thread
-        searched = search_on(executor, name, rows, candidates, k, asked, worker_threads, progress)
-    recalls = {}
-    for index, ids, values in zip(indexes, asked, searched.shares, strict=True):
+    indexes = _indexes(returned, n_query, counts)
+    speeds = _by_name(queries_per_second, list(indexes), "queries_per_second")
+    asked = [Returned.of(candidates, ids, gallery_ids, depth, title) for ids, title in indexes.values()]
+    search = ExactSearch(rows, name, candidates, k, asked, 1 if executor is not None and threads is None else n_thread)
+    shares, n_tied = search.open(progress)(0) if executor is None else search.by(executor, progress)
+    recalls, n_outside = {}, {}
+    for index, ids, values in zip(indexes, asked, shares, strict=True):
         speed = speeds.get(index)
         speed = math.nan if speed is None else checks.real_number(speed, "queries_per_second", least=0)
         n_returned = np.bincount(ids.query, minlength=n_query)
         recalls[index] = Recall(index, Triple(*values[:3]), values[3], n_returned, _measure(k, depth), speed)
-    n_outside = {
-        index: 0 if outside is None else int(candidates.left_out(ids.query, ids.item).sum())
-        for index, ids in zip(indexes, asked, strict=True)
-    }
-    return IndexRecall(recalls, k, depth, name, n_query, n_gallery, searched.n_tied, n_outside)
+        n_outside[index] = 0 if outside is None else int(candidates.left_out(ids.query, ids.item).sum())
+    return IndexRecall(recalls, k, depth, name, n_query, n_gallery, n_tied, n_outside)
 
 
 def _measure(k: int, depth: int) -> str:
@@ -480,26 +448,34 @@ def _outside(allowed: Any, n_query: int, n_gallery: int) -> Bool | None:
     return ~mask
 
 
-def _indexes(returned: Any) -> tuple[Mapping[str, Any], dict[str, str]]:
-    """Return the ids of each index by its name, and its name in messages."""
-    if not isinstance(returned, Mapping):
-        return {ONE_INDEX: returned}, {ONE_INDEX: "returned"}
-    if not len(returned):
-        raise InvalidValueError("returned", "must have at least one index, but is empty")
-    for name in returned:
-        if not isinstance(name, str) or not name.strip():
-            raise InvalidTypeError("returned", f"must have names that are not empty, but has {checks.shown(name)}")
-    return returned, {name: f"returned[{name!r}]" for name in returned}
+def _indexes(returned: Any, n_query: int, counts: Any = None) -> dict[str, tuple[item_ids.IdRows, str]]:
+    """Return, by the name of each index, the ids that it returned, without padding, and its name in messages."""
+    titles = {ONE_INDEX: "returned"}
+    if isinstance(returned, Mapping):
+        if not len(returned):
+            raise InvalidValueError("returned", "must have at least one index, but is empty")
+        for name in returned:
+            if not isinstance(name, str) or not name.strip():
+                raise InvalidTypeError("returned", f"must have names that are not empty, but has {checks.shown(name)}")
+        titles = {name: f"returned[{name!r}]" for name in returned}
+    of_counts, indexes = _by_name(counts, list(titles), "counts"), {}
+    for name, title in titles.items():
+        rows = item_ids.id_rows(returned[name] if isinstance(returned, Mapping) else returned, title)
+        if len(rows.lengths) != n_query:
+            rule = f"must have a row for each query, but has {len(rows.lengths)} for {n_query} queries"
+            raise InvalidValueError(title, rule)
+        indexes[name] = rows.take(item_ids.filled(rows, of_counts.get(name))), title
+    return indexes
 
 
-def _by_name(values: Any, indexes: Mapping[str, Any], title: str) -> Mapping[str, Any]:
+def _by_name(values: Any, indexes: list[str], title: str) -> Mapping[str, Any]:
     """Return the values of each index by name; a value that is not a mapping belongs to the only one."""
     if values is None:
         return {}
     if not isinstance(values, Mapping):
         if len(indexes) > 1:
             raise InvalidTypeError(title, "must be a mapping of names where there are several indexes")
-        return dict.fromkeys(indexes, values)
+        return {indexes[0]: values}
     unknown = [name for name in values if name not in indexes]
     if unknown:
         rule = f"must have the names of indexes, {', '.join(map(repr, indexes))}, but has {unknown[0]!r}"
@@ -608,15 +584,12 @@ def index_recall_of_truth(
         gap = far - far[np.arange(n_query), places - 1, None]
     is_closer, is_tied = gap < -tolerance, np.abs(gap) <= tolerance
     closer, tied = is_closer.sum(axis=1), is_tied.sum(axis=1)
-    indexes, titles = _indexes(returned)
     recalls = {}
-    for name, returned_ids in indexes.items():
-        rows = _filled_rows(returned_ids, None, n_query, titles[name])
-        item_ids.require_distinct(rows, titles[name], rows.values)
+    for name, (rows, title) in _indexes(returned, n_query).items():
+        item_ids.require_distinct(rows, title, rows.values)
         rows = rows.take(rows.place < depth)
-        places_ = _places(rows, true)
-        row = rows.row[places_ >= 0]
-        hits = places_[places_ >= 0]
+        at = _places(rows, true)
+        row, hits = rows.row[at >= 0], at[at >= 0]
         of_closer, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
         shares = _shares(of_closer, of_tied, tied, closer, places - closer)
         recalls[name] = Recall(name, Triple(*shares[:3]), shares[3], rows.lengths, _measure(k, depth))

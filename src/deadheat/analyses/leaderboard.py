@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
@@ -17,7 +17,7 @@ from deadheat.analyses.suite import Suite, Tasks, common_unit, is_suite, suite
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.measures.family import Measure
 from deadheat.measures.names import parse
-from deadheat.reports.answer import Caution, Column, Panel
+from deadheat.reports.answer import Column, Panel
 from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
@@ -31,7 +31,7 @@ from deadheat.support.triple import Triple
 
 
 @dataclass(frozen=True, eq=False)
-class Leaderboard(Board):
+class Leaderboard(Board[Report]):
     """Systems in the order of their ranks.
 
     Iterating gives the names, the best first; `board["name"]` is the report of one. Printing gives a table in per cent,
@@ -76,12 +76,6 @@ class Leaderboard(Board):
     _to_first: dict[str, Comparison] = field(repr=False)  # of each other system with the best one
     _caveats: tuple[str, ...] = field(repr=False)
     _intervals: dict[Pair, Intervals] = field(default_factory=dict, init=False, repr=False)
-
-    def __getitem__(self, name: str) -> Report:
-        return checks.part(self.reports, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.reports)
 
     def comparison(self, a: str, b: str) -> Comparison:
         """Return the comparison of two systems; the better ranked one is A, the other B."""
@@ -154,7 +148,7 @@ class Leaderboard(Board):
             *next(iter(self.reports.values()))._about_weights(),
             *self._about_tests(),
             *([UNION] if self._unknown else []),
-            *map(Caution, about_few(min(self._n_units()), self.test.resample)),
+            *about_few(min(self._n_units()), self.test.resample),
             *self._about_smallest_p(min(self._n_units())),
             *self._caveats,
             *(f"{name}: {remark}" for name, report in self.reports.items() for remark in report.remarks),

@@ -21,12 +21,11 @@ from deadheat.engine.evaluable import Evaluable, profile_of_task
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources.ranks import from_ranks
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import conversion
 from deadheat.inputs.samples import LabelsLike
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.reports.answer import Answer, Column, Panel
-from deadheat.reports.averaging import class_numbers
+from deadheat.reports.averaging import class_numbers, query_weights
 from deadheat.reports.statistics.intervals import class_sums
 from deadheat.reports.tables import Table, count
 from deadheat.support import checks
@@ -114,7 +113,7 @@ def link_prediction(
         The relation of each query, or another key, for the macro average: the mean over relations of the mean over the
         queries of a relation. By default it is micro, the mean over queries.
     weights : (n_query,), optional
-        The weight of each query in the mean, or in the mean of its relation; not negative.
+        The weight of each query in the mean, or in the mean of its relation; not negative, and not all 0.
 
     Notes
     -----
@@ -153,7 +152,8 @@ def link_prediction(
     for query in np.flatnonzero((profile.n_relevant != 1) | (np.diff(profile.offsets) != 1))[:1]:
         given = f"query {query} has {profile.n_relevant[query]}"
         raise InvalidValueError("task", f"must have one relevant item per query, which is ranked, but {given}")
-    share, groups, n_relation = _weights(weights, profile.n_query), np.zeros(profile.n_query, dtype=np.int64), None
+    n_relation, groups = None, np.zeros(profile.n_query, dtype=np.int64)
+    share = np.ones(profile.n_query) if weights is None else query_weights(weights, profile.n_query, profile.query_ids)
     if relations is not None:
         groups = class_numbers(relations, profile.n_query)
         n_relation = len(set(groups.tolist()))
@@ -223,11 +223,3 @@ def _per_relation(weights: Float64, relations: Int64) -> Float64:
     totals = sums[np.unique(relations, return_inverse=True)[1]]
     shares: Float64 = np.divide(weights, totals, out=np.zeros(len(weights)), where=totals > 0)
     return shares
-
-
-def _weights(weights: ArrayLike | None, n_query: int) -> Float64:
-    array = np.ones(n_query) if weights is None else conversion.plain(weights, "weights")
-    if array.dtype.kind not in "iuf" or array.shape != (n_query,) or not (np.isfinite(array) & (array >= 0)).all():
-        given = f"has dtype {array.dtype} and shape {array.shape}"
-        raise InvalidValueError("weights", f"must be {n_query} finite numbers, none negative, but {given}")
-    return array.astype(np.float64)

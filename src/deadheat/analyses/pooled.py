@@ -2,8 +2,8 @@
 
 In come scores and labels, pairs of embeddings and their labels, or trials; out goes a `Classification`.
 
-    pairs ──pair_ranks──> ranks ─┐
-    scores ──────────────────────┴─> levels of equal scores ──> `Accepted` ──thresholds──> lower, expected, upper
+    pairs ──ranks_of_pairs──> ranks ─┐
+    scores ──────────────────────────┴─> levels of equal scores ──> `Accepted` ──thresholds──> lower, expected, upper
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.folds import Folds, fold_numbers, folds_of
-from deadheat.analyses.identification import Search
 from deadheat.analyses.influences import influences
-from deadheat.analyses.pair_ranks import ranks_of_pairs
-from deadheat.analyses.templates import IdPairs, Templates, of_people, rows_of_ids, templates_of
+from deadheat.analyses.pairs import IdPairs, Templates, of_people, ranks_of_pairs, rows_of_ids, templates_of
 from deadheat.analyses.thresholds import (
     GROUPED_AP,
     NAMES,
     RANK,
     TPIR,
     Accepted,
+    Search,
     has_rate,
     measured,
     named,

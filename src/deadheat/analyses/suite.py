@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeGuard, cast, get_args
 
@@ -40,7 +40,7 @@ Tasks = Mapping[str, Report] | ByName[Report]
 
 DRAWN: dict[Drawn, str] = {"query": "queries", "task": "tasks"}
 MEAN, MEAN_OF_GROUPS = "mean over tasks", "mean over groups"
-_LISTED = 8  # names in a sentence
+_MOST = 8  # names in a sentence
 
 
 class TaskUnits(NamedTuple):
@@ -57,7 +57,7 @@ class TaskUnits(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Suite(Board):
+class Suite(Board[dict[str, Report]]):
     """Systems on the same tasks, in the order of their ranks.
 
     Iterating gives the names, the best first; `suite["model"]["task"]` is a report. Printing gives a table in per cent;
@@ -105,12 +105,6 @@ class Suite(Board):
     _units_of_tasks: dict[str, TaskUnits] = field(repr=False)
     _cautions: tuple[str, ...] = field(repr=False)
     _ends: dict[tuple[str, str, str], list[Interval]] = field(default_factory=dict, init=False, repr=False)
-
-    def __getitem__(self, name: str) -> dict[str, Report]:
-        return checks.part(self.reports, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.reports)
 
     def _name(self, measure: str | None) -> str:
         if measure is None:
@@ -288,11 +282,11 @@ class Suite(Board):
             "queries, for other tasks of the same kind, which holds the noise of queries too.",
             "Borda: a point for each system behind in a task, half for a tie; no interval, since points depend on all "
             "systems.",
-            *map(Caution, about_few(len(self.tasks), "task")),
-            *map(Caution, about_few(self._n_unit, self._unit) if self.resample == "query" else ()),
+            *about_few(len(self.tasks), "task"),
+            *(about_few(self._n_unit, self._unit) if self.resample == "query" else ()),
             *self._about_one_unit([task for task, n in sizes.items() if n == 1], "query or class", "queries"),
-            *([Caution(f"Fewer than {FEW_UNITS} queries or classes in {some_names(small)}: where few such tasks have "
-                       "most of the variance, intervals over queries are too narrow.")] if small else []),
+            *([Caution(f"Fewer than {FEW_UNITS} queries or classes in {listed(small, _MOST)}: where few such tasks "
+                       "have most of the variance, intervals over queries are too narrow.")] if small else []),
             *self._about_one_unit(of_groups, "task", "tasks"),
             *self._about_smallest_p(self._n_unit),
             *self._cautions,
@@ -320,7 +314,7 @@ class Suite(Board):
         if not names:
             return []
         return [Caution(f"One {unit} alone has no variance, so that intervals over {drawn} lack that of "
-                        f"{some_names(names)}.")]  # fmt: skip
+                        f"{listed(names, _MOST)}.")]  # fmt: skip
 
     def _about_reports(self) -> list[str]:
         """Return sentences on queries left out of the tests, on units, and on the remarks of reports."""
@@ -329,30 +323,12 @@ class Suite(Board):
         left_out = [f"{queries} without a value in some system left out of tests and intervals."] if n_left_out else []
         caveats = dict.fromkeys(caveat for units in self._units_of_tasks.values() for caveat in units.caveats)
         remarked = [f"{name} on {task}" for name in self for task in self.tasks if self.reports[name][task].remarks]
-        remarks = [f"Reports with remarks: {some_names(remarked)}."] if remarked else []
+        remarks = [f"Reports with remarks: {listed(remarked, _MOST)}."] if remarked else []
         return [*left_out, *caveats, *remarks]
 
 
-def some_names(names: Sequence[str]) -> str:
-    """List names for a sentence; of many the first, and how many more there are.
-
-    Examples
-    --------
-    >>> some_names(["a", "b"]), some_names([*"abcdefghijk"])
-    ('a and b', 'a, b, c, d, e, f, g, h and 3 more')
-    """
-    more = [f"{len(names) - _LISTED} more"] if len(names) > _LISTED else []
-    return listed([*names[:_LISTED], *more])
-
-
 def mean_of_means(results: Mapping[str, Any], parts: Sequence[Sequence[str]]) -> Triple[float]:
-    """Return the mean over groups of the mean over the tasks of each group, of lower, expected and upper.
-
-    Examples
-    --------
-    >>> mean_of_means({"a": Triple(0, 0, 0), "b": Triple(1, 1, 1), "c": Triple(1, 1, 1)}, [["a", "b"], ["c"]]).lower
-    0.75
-    """
+    """Return the mean over groups of the mean over the tasks of each group, of lower, expected and upper."""
     means = (
         math.fsum(math.fsum(getattr(results[task], end) for task in part) / len(part) for part in parts) / len(parts)
         for end in Triple._fields
@@ -426,14 +402,14 @@ def _complete(systems: Mapping[str, Tasks]) -> tuple[dict[str, dict[str, Report]
     tasks = dict.fromkeys(task for reports in given.values() for task in reports)
     lacking = {name: [task for task in tasks if task not in reports] for name, reports in given.items()}
     cautions = tuple(
-        Caution(f"{name} is left out, as it lacks {count(len(missing), 'task', 'tasks')}: {some_names(missing)}.")
+        Caution(f"{name} is left out, as it lacks {count(len(missing), 'task', 'tasks')}: {listed(missing, _MOST)}.")
         for name, missing in lacking.items() if missing
     )  # fmt: skip
     complete = {name: {task: given[name][task] for task in tasks} for name in given if not lacking[name]}
     if len(complete) < 2 or not tasks:
         fewest = next((name for name in given if lacking[name]), None)
         but = f"but got {len(complete)}"
-        more = f": {fewest} lacks {some_names(lacking[fewest])}" if fewest is not None else ""
+        more = f": {fewest} lacks {listed(lacking[fewest], _MOST)}" if fewest is not None else ""
         raise InvalidValueError("reports", f"must have at least two systems with all tasks, {but}{more}")
     return complete, cautions
 
@@ -460,7 +436,7 @@ def _grouped(tasks: Iterable[str], groups: Mapping[str, str]) -> dict[str, tuple
         raise InvalidTypeError("groups", f"must be a mapping of tasks to groups, but is {type(groups).__name__}")
     alone = [task for task in tasks if task not in groups]
     if alone:
-        raise InvalidValueError("groups", f"must have a group for each task, but have none for {some_names(alone)}")
+        raise InvalidValueError("groups", f"must have a group for each task, but have none for {listed(alone, _MOST)}")
     grouped: dict[str, tuple[str, ...]] = {}
     for task in tasks:
         name = str(groups[task])

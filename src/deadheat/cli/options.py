@@ -312,7 +312,8 @@ def slices(
     path = path or (labels[0] if isinstance(labels, tuple) and labels else labels) or file
     layout = FileLayout(labels_key=key, label_column=key, content="by_slice")
     by_id = report.profile.query_ids is not None
-    column = rows.pairs_in(path, "a query id and its one value") if by_id else open_labels(path, "by_slice", layout)
+    pair = "a query id and its one value"
+    column = rows.pairs_in(path, pair, several_words=True) if by_id else open_labels(path, "by_slice", layout)
     try:
         return by_slice(column)
     except InputError as error:

@@ -494,13 +494,17 @@ def _rows_of_record(line: int, record: Any, columns: RowColumns) -> Iterable[Row
     return _entries([(line, query, record[names[1]], _field(record, names[2]))], names, (*record,), columns)
 
 
-def pairs_in(path: Path, pair: str = "a chunk and its one document") -> dict[str, str]:
-    """Return a value for each id, from a line for each: two fields, with tabs, commas or blanks between."""
+def pairs_in(path: Path, pair: str = "a chunk and its one document", *, several_words: bool = False) -> dict[str, str]:
+    """Return a value for each id, from a line for each: two fields, with tabs, commas or blanks between.
+
+    With `several_words`, blanks may also be in the value: the first ones in the line end the id.
+    """
     result: dict[str, str] = {}
     with unzipped(path) as file:
         for index, text in enumerate(file, 1):
             line = text.decode("utf-8-sig", "surrogateescape").strip()
-            cells = line.split("\t" if "\t" in line else "," if "," in line else None)
+            between = "\t" if "\t" in line else "," if "," in line else None
+            cells = line.split(between, 1 if several_words and between is None else -1)
             if line and (len(cells) != 2 or result.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip()):
                 raise FileError(path, f", line {index}: must be {pair}")
     return result

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deadheat.errors import InvalidValueError
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import conversion
 from deadheat.measures.family import Measure
 from deadheat.measures.names import parse
 from deadheat.reports.averaging import Averaging
-from deadheat.reports.statistics.intervals import vector
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.caching import cached_property
@@ -123,7 +124,7 @@ def unit_values(values: Any) -> UnitValues | None:
         return values._unit_values()
     if not isinstance(values, Mapping) or not values:
         return None
-    rows = {checks.text(name, "measure"): _fractions(each, name) for name, each in values.items()}
+    rows = {checks.text(name, "measure"): fractions(each, name) for name, each in values.items()}
     lengths = {name: len(row.lower) for name, row in rows.items()}
     if len(set(lengths.values())) > 1:
         raise InvalidValueError("values", f"must be of one length, but have {checks.few(list(lengths.items()))}")
@@ -131,16 +132,37 @@ def unit_values(values: Any) -> UnitValues | None:
     return UnitValues(rows.__getitem__, names, next(iter(lengths.values())), names, {})
 
 
-def _fractions(values: Any, name: str) -> Triple[Float64]:
-    """Return lower, expected and upper values of a measure, checked: one array for all three, or one for each."""
-    rows = [vector(each, name) for each in (values if isinstance(values, Triple) else (values,) * 3)]
-    lower, expected, upper = rows
-    if len({len(lower), len(expected), len(upper)}) > 1:
-        raise InvalidValueError(name, "must have as many lower, expected and upper values")
-    known = ~np.isnan(lower)
-    odd = np.concatenate([row[(row < 0) | (row > 1)] for row in rows])
-    if len(odd):
-        raise InvalidValueError(name, f"must hold fractions in [0, 1], and NaN for none, but holds {odd[0]:g}")
-    if (np.isnan(upper) == known).any() or (lower > np.fmin(upper, expected)).any() or (expected > upper).any():
-        raise InvalidValueError(name, "must have lower <= expected <= upper in each unit, or NaN in all")
-    return Triple(lower, expected, upper)
+def fractions(values: Any, name: str) -> Triple[Float64]:
+    """Return lower, expected and upper values, (n,) each, checked: one array for all three, or one for each."""
+    ends = values if isinstance(values, Triple) else (values,)
+    rows = [_in_unit_interval(each, name) for each in ends]
+    lengths = [len(row) for row in rows]
+    if len(set(lengths)) > 1:
+        raise InvalidValueError(name, f"must have three arrays of one length, but have {lengths}")
+    lower, expected, upper = rows if len(rows) > 1 else rows * 3
+    disordered = (lower > upper) | (expected < lower) | (expected > upper) | (np.isnan(lower) != np.isnan(upper))
+    for at in np.flatnonzero(disordered)[:1]:
+        given = f"query {at} has {lower[at]}, {expected[at]}, {upper[at]}"
+        raise InvalidValueError(name, f"must have lower <= expected <= upper, but {given}")
+    return Triple(lower, np.where(lower == upper, lower, expected), upper)
+
+
+def _in_unit_interval(values: Any, name: str) -> Float64:
+    array = numbers(values, name)
+    for at in np.flatnonzero((array < 0) | (array > 1))[:1]:
+        rule = f"must lie in [0, 1], NaN for a query that is left out, but query {at} has {array[at]}"
+        raise InvalidValueError(name, rule)
+    return array.astype(np.float64)
+
+
+def numbers(values: Any, name: str) -> NDArray[Any]:
+    """Return an array (n,) of real numbers in its own type; wide integers are not rounded."""
+    ragged = "must be one number for each query, but its entries differ in length"
+    array = conversion.plain(values, name, ragged=ragged, unmasked="NaN leaves a query out")
+    if array.ndim != 1:
+        raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
+    if not len(array):
+        return np.empty(0)
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
+    return array

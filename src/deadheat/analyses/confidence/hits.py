@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import conversion
 from deadheat.reports.answer import Answer, Column, Panel
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.reports.tables import count
+from deadheat.reports.unit_values import fractions, numbers
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -33,7 +33,10 @@ UNDEFINED = Triple(math.nan, math.nan, math.nan)
 
 def matched(values: Values, confidence: ArrayLike, name: str) -> tuple[Triple[Float64], NDArray[Any], int]:
     """Return the values that are defined, their confidences, and the number of queries without a value."""
-    bounds, sure = _bounds(values, name), confidences(confidence, "confidence")
+    if isinstance(values, Report):
+        raise InvalidTypeError(name, "must be those of one measure, such as report['Hit@1'], but is a whole Report")
+    bounds = fractions(values.per_query if isinstance(values, Result) else values, name)
+    sure = confidences(confidence, "confidence")
     if len(bounds.lower) != len(sure):
         numbers = f"{len(sure)} confidences for {len(bounds.lower)} queries"
         raise InvalidValueError("confidence", f"must have one entry per query, but got {numbers}")
@@ -50,50 +53,10 @@ def matched_hits(correct: Values, confidence: ArrayLike) -> tuple[Triple[Float64
     return hits, sure, n_left_out
 
 
-def _bounds(values: Values, name: str) -> Triple[Float64]:
-    """Check values: three arrays (n_query,) in [0, 1], in order, NaN at the same queries."""
-    if isinstance(values, Report):
-        raise InvalidTypeError(name, "must be those of one measure, such as report['Hit@1'], but is a whole Report")
-    per_query = values.per_query if isinstance(values, Result) else values
-    if isinstance(per_query, Triple):
-        lower, expected, upper = (_fractions(array, name) for array in per_query)
-    else:
-        lower = expected = upper = _fractions(per_query, name)
-    lengths = [len(lower), len(expected), len(upper)]
-    if len(set(lengths)) > 1:
-        raise InvalidValueError(name, f"must have three arrays of one length, but have {lengths}")
-    disordered = (lower > upper) | (expected < lower) | (expected > upper) | (np.isnan(lower) != np.isnan(upper))
-    for at in np.flatnonzero(disordered)[:1]:
-        given = f"query {at} has {lower[at]}, {expected[at]}, {upper[at]}"
-        raise InvalidValueError(name, f"must have lower <= expected <= upper, but {given}")
-    return Triple(lower, np.where(lower == upper, lower, expected), upper)
-
-
-def _fractions(values: Any, name: str) -> Float64:
-    array = _numbers(values, name)
-    for at in np.flatnonzero((array < 0) | (array > 1))[:1]:
-        rule = f"must lie in [0, 1], NaN for a query that is left out, but query {at} has {array[at]}"
-        raise InvalidValueError(name, rule)
-    return array.astype(np.float64)
-
-
 def confidences(values: Any, name: str) -> NDArray[Any]:
-    array = _numbers(values, name)
+    array = numbers(values, name)
     for at in np.flatnonzero(~np.isfinite(array))[:1]:
         raise InvalidValueError(name, f"must be finite, but entry {at} is {array[at]}")
-    return array
-
-
-def _numbers(values: Any, name: str) -> NDArray[Any]:
-    """Return an array (n,) of real numbers in its own type; wide integers are not rounded."""
-    ragged = "must be one number for each query, but its entries differ in length"
-    array = conversion.plain(values, name, ragged=ragged, unmasked="NaN leaves a query out")
-    if array.ndim != 1:
-        raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
-    if not len(array):
-        return np.empty(0)
-    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
     return array
 
 
