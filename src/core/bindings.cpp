@@ -68,9 +68,6 @@ template <>
 struct type_caster<RankSum> : fields_caster<RankSum, int, Reals, Int64s, Int64s, Int64s, Int64s, Reals> {};
 template <>
 struct type_caster<Links> : fields_caster<Links, Int64s, Classes> {};
-template <>
-struct type_caster<SearchState>
-    : fields_caster<SearchState, Span<std::int64_t>, Span<std::int64_t>, Span<std::int32_t>, Span<std::int32_t>, Int64s> {};
 
 }  // namespace nanobind::detail
 
@@ -216,9 +213,12 @@ void bind_analyses(nb::module_ &m) {
           Loop());
     m.def("expected_reciprocals", &expected_reciprocals, "closer"_a, "tied"_a, "tied_relevant"_a, "number"_a, "out"_a,
           Loop());
-    m.def("arrange", &arrange, "samples"_a, "links"_a, "position"_a, "items"_a, Loop());
     m.def("relevant_slots", &relevant_slots, "starts"_a, "items"_a, "relevant"_a, "position"_a, "slots"_a, Loop());
-    m.def("improve", &improve, "state"_a, "mixed"_a, "links"_a, "sum"_a, "turns"_a, "runs"_a, Loop());
+    nb::class_<OrderSearch>(m, "OrderSearch")
+        .def(nb::init<Span<std::int64_t>, MixedGroups, Span<const std::int32_t>, Links, RankSum>(), "order"_a, "mixed"_a,
+             "items"_a, "links"_a, "sum"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+             nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), Loop())
+        .def("improve", &OrderSearch::improve, "turns"_a, "runs"_a, Loop());
 }
 
 void bind_counting(nb::module_ &m) {

@@ -45,6 +45,20 @@ Source source_of(nb::handle source) {
             rows.memory = matrix.data, rows.stride = matrix.stride;
             return;
         }
+        if (!source.attr("compressed").is_none()) {
+            const auto [starts, places, numbers] =
+                field<std::tuple<Int64s, Span<const std::int32_t>, Span<const T>>>(source, "compressed");
+            rows.starts = starts, rows.places = places, rows.numbers = numbers.data();
+            rows.read = [from = rows](const Numbers64 &index, void *out) {
+                T *to = static_cast<T *>(out);
+                std::fill_n(to, index.size() * at(from.dim), T{});
+                for (std::size_t p = 0; p < index.size(); ++p, to += from.dim) {
+                    const auto [columns, values] = from.sparse_row<T>(index[p]);
+                    for (std::size_t k = 0; k < columns.size(); ++k) to[columns[k]] = values[k];
+                }
+            };
+            return;
+        }
         rows.read = [source](const Numbers64 &index, void *out) {
             const nb::gil_scoped_acquire hold;
             const auto result = nb::borrow(source.attr("take")(index));

@@ -182,12 +182,6 @@ def expected_reciprocals(
     number: NDArray[numpy.int64],
     out: NDArray[numpy.float64],
 ) -> None: ...
-def arrange(
-    samples: NDArray[numpy.int64],
-    links: tuple[NDArray[numpy.int64], NDArray[numpy.int32]],
-    position: NDArray[numpy.int64],
-    items: NDArray[numpy.int32],
-) -> None: ...
 def relevant_slots(
     starts: NDArray[numpy.int64],
     items: NDArray[numpy.int32],
@@ -195,24 +189,26 @@ def relevant_slots(
     position: NDArray[numpy.int32],
     slots: NDArray[numpy.int64],
 ) -> None: ...
-def improve(
-    state: tuple[
-        NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]
-    ],
-    mixed: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]],
-    links: tuple[NDArray[numpy.int64], NDArray[numpy.int32]],
-    sum: tuple[
-        int,
-        NDArray[numpy.float64],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        NDArray[numpy.float64],
-    ],
-    turns: NDArray[numpy.int64],
-    runs: bool,
-) -> int: ...
+
+class OrderSearch:
+    def __init__(
+        self,
+        order: NDArray[numpy.int64],
+        mixed: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]],
+        items: NDArray[numpy.int32],
+        links: tuple[NDArray[numpy.int64], NDArray[numpy.int32]],
+        sum: tuple[
+            int,
+            NDArray[numpy.float64],
+            NDArray[numpy.int64],
+            NDArray[numpy.int64],
+            NDArray[numpy.int64],
+            NDArray[numpy.int64],
+            NDArray[numpy.float64],
+        ],
+    ) -> None: ...
+    def improve(self, turns: NDArray[numpy.int64], runs: bool) -> int: ...
+
 def expand(
     arg0: NDArray[numpy.int64],
     arg1: NDArray[numpy.int64],

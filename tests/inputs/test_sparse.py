@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
+from deadheat.engine.distances import registry as distance_registry
 from deadheat.inputs.samples import open_rows
 from deadheat.inputs.source import fingerprint
 from deadheat.inputs.sparse import SparseRows, shared_columns
@@ -60,6 +61,46 @@ def test_random_numbers_and_codes() -> None:
         assert digest(sparse.csr_array(rows), labels, distance=distance) == digest(rows, labels, distance=distance)
     for codes in (rows != 0, (rows > 0).astype(np.int64)):
         assert digest(sparse.csr_array(codes), labels, distance="hamming") == digest(codes, labels, distance="hamming")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product"])
+def test_products_of_sparse_rows(distance: str, dtype: Any) -> None:
+    """Most pairs have disjoint support, and tie; junk, equal rows, ranges of 300 dims, and each rule for ties."""
+    rng = np.random.default_rng(8)
+    rows = (rng.standard_normal((460, 300)) * (rng.random((460, 300)) < 0.03)).astype(dtype)
+    rows[40:60], rows[3], rows[-4:] = rows[:20], 0, 2 * rows[10:14]
+    labels, several = rng.integers(0, 40, 460), rng.random((460, 9)) < 0.15
+    junk = rng.random((60, 400)) < 0.3
+    given = sparse.csr_array(rows)
+    task: dict[str, Any] = {"distance": distance}
+    assert digest(given, labels, **task) == digest(rows, labels, **task)
+    assert digest(given, several, **task) == digest(rows, several, **task)
+    assert digest(given, labels // 20, **task) == digest(rows, labels // 20, **task)
+    for options in (
+        {}, {"junk": junk}, {"junk": junk[0]}, {"exclude": np.arange(60) % 50 - 1}, {"ties": "float16"},
+        {"ties": dh.Tolerance(1e-3)}, {"junk": junk, "threads": 2, "ties": dh.Rounded("float16")},
+    ):  # fmt: skip
+        both = [
+            digest(some[:60], labels[:60], some[60:], labels[60:], **task, **options) for some in (given, rows, -rows)
+        ]
+        assert both[0] == both[1] == both[2]
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product"])
+def test_bounds_of_sparse_products(distance: str) -> None:
+    """Scores of both levels are within their bounds, which depend on the numbers of a row and not on its dims."""
+    rng = np.random.default_rng(9)
+    rows = (rng.choice([-1, 1], (24, 4000)) * rng.random((24, 4000)) ** 9 * (rng.random((24, 4000)) < 0.1)).astype("f4")
+    sources = [open_rows(given, "embeddings") for given in (sparse.csr_array(rows), rows)]
+    found = [distance_registry.make(distance, source, None, True) for source in sources]
+    every = np.arange(24)
+    for level in range(2):
+        few, many = (each.scores.errors(level, every, 0)[:, 0] for each in found)
+        exact = found[1].scores.tile(1, every, every)
+        assert (few < many).all()
+        error = np.abs(found[0].scores.tile(level, every, every) - exact)
+        assert (error <= few[:, None] + many[:, None] * 2.0**-20).all()
 
 
 def test_every_layout_of_pytorch() -> None:

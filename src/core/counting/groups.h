@@ -16,7 +16,7 @@ struct CutCounts {
 void collect_groups(Int64s queries, Int64s n_group, Matrix<const std::int32_t> relevant, const CutCounts &counts,
                     const PackedGroups &into);
 
-/// Write the tie groups of each row, nearest first; returns how many, or −1 if two neighbours are undecided.
+/// Write the tie groups of each row, nearest first; returns how many, or −1 if an item and a relevant one are undecided.
 ///
 /// `scores` and `bounds` are (n, n). Two items tie if they share a column, or if both scores are exact and equal.
 /// `arrays` takes closer, closer_relevant, tied and tied_relevant.

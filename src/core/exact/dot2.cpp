@@ -46,36 +46,36 @@ inline Dot2Number twice_less(Dot2Number a, Dot2Number b) {
 
 }  // namespace
 
-Dot2::Dot2(KeyKind kind, Index dim, int smallest, int largest) : kind_(kind), dim_(dim) {
+Dot2::Dot2(KeyKind kind, Index dim, int smallest, int largest) : kind_(kind) {
     const int down = std::clamp(largest, 0, HIGHEST);
     scale_ = std::ldexp(1.0, -down);
     tiny_ = smallest - down < LOWEST ? static_cast<double>(dim + 1) * bounds::LOST : 0;
 }
 
 template <class T>
-Dot2Number Dot2::sum(const T *left, const T *right, bool difference) const {
+Dot2Number Dot2::sum(const T *left, const T *right, Index dim, bool difference) const {
     const auto &loops = std::get<Dot2Loops<T>>(dot2_loops());
-    const Dot2Sum sum = (difference ? loops.difference : loops.product)(left, right, dim_, scale_);
+    const Dot2Sum sum = (difference ? loops.difference : loops.product)(left, right, dim, scale_);
     return {sum.value, sum.rest, bounds::OF_LOST * sum.lost + (sizeof(T) == 8 ? tiny_ : 0)};
 }
 
 template <class T>
-Dot2Number Dot2::of_item(const T *item) const {
-    const Dot2Number square = sum(item, item, false);
+Dot2Number Dot2::of_item(const T *item, Index dim) const {
+    const Dot2Number square = sum(item, item, dim, false);
     return kind_ == KeyKind::cosine ? inverse_root(square) : square;
 }
 
 template <class T>
-Dot2Number Dot2::closeness(const T *query, const T *item, const Dot2Number &of_item) const {
-    const Dot2Number result = sum(query, item, kind_ == KeyKind::difference);
+Dot2Number Dot2::closeness(const T *query, const T *item, Index dim, const Dot2Number &of_item) const {
+    const Dot2Number result = sum(query, item, dim, kind_ == KeyKind::difference);
     if (kind_ == KeyKind::difference) return {-result.value, -result.rest, result.error};
     if (kind_ == KeyKind::product) return result;
     return kind_ == KeyKind::cosine ? times(result, of_item) : twice_less(result, of_item);
 }
 
-template Dot2Number Dot2::of_item(const float *) const;
-template Dot2Number Dot2::of_item(const double *) const;
-template Dot2Number Dot2::closeness(const float *, const float *, const Dot2Number &) const;
-template Dot2Number Dot2::closeness(const double *, const double *, const Dot2Number &) const;
+template Dot2Number Dot2::of_item(const float *, Index) const;
+template Dot2Number Dot2::of_item(const double *, Index) const;
+template Dot2Number Dot2::closeness(const float *, const float *, Index, const Dot2Number &) const;
+template Dot2Number Dot2::closeness(const double *, const double *, Index, const Dot2Number &) const;
 
 }  // namespace deadheat

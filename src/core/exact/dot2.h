@@ -52,7 +52,7 @@ struct Dot2Loops {
 
 DEADHEAT_DECLARE_LOOPS(BothTypes<Dot2Loops>, dot2_loops)
 
-/// Products of the rows of one problem.
+/// Products of the rows of one problem, of `dim` numbers at most: places at which both rows have 0 can be left out.
 class Dot2 {
 public:
     /// No number of any row is as large as 2^(largest + 1), or smaller than 2^smallest unless it is 0.
@@ -60,18 +60,17 @@ public:
 
     /// The part of an item alone: x·x, or 1/‖x‖ with the part of itself that it errs by.
     template <class T>
-    Dot2Number of_item(const T *item) const;
+    Dot2Number of_item(const T *item, Index dim) const;
     template <class T>
-    Dot2Number closeness(const T *query, const T *item, const Dot2Number &of_item) const;
+    Dot2Number closeness(const T *query, const T *item, Index dim, const Dot2Number &of_item) const;
     /// Return whether anything belongs to an item alone.
     bool has_items() const { return kind_ == KeyKind::distance || kind_ == KeyKind::cosine; }
 
 private:
     template <class T>
-    Dot2Number sum(const T *left, const T *right, bool difference) const;
+    Dot2Number sum(const T *left, const T *right, Index dim, bool difference) const;
 
     KeyKind kind_;
-    Index dim_;
     double scale_, tiny_;  // the part of a sum of float64 numbers that may have underflowed
 };
 

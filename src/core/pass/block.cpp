@@ -130,6 +130,38 @@ void Block::add(const std::vector<Table<std::int32_t>> &others) {
         for (std::size_t p = 0; p < others[k].memory.size(); ++p) counters_[k]->counts.memory[p] += others[k].memory[p];
 }
 
+template <class T>
+void Block::count_disjoint(Index row, Index column, Matrix<const T> scores) {
+    constexpr T OUT = -std::numeric_limits<T>::infinity();
+    const auto weight = problem_.weight.subspan(at(column), at(scores.columns));
+    const std::lock_guard hold(learning_);
+    if (disjoint_.rows == 0) disjoint_ = Table<std::int64_t>(static_cast<Index>(queries_.size()), 2);
+    for (Index i = 0; i < scores.rows; ++i) {
+        const auto of_row = scores[i];
+        const auto excluded = Matrix<const std::int32_t>(excluded_)[row + i];
+        std::int64_t n = 0, last = -1;
+        auto next = std::lower_bound(excluded.begin(), excluded.end(), column);
+        for (Index j = 0; j < scores.columns; ++j) {
+            while (next != excluded.end() && *next < column + j) ++next;
+            if (of_row[at(j)] != OUT || weight[at(j)] == 0 || (next != excluded.end() && *next == column + j)) continue;
+            if (junk_.rows > 0 && (junk_(row + i, (column + j) / 64) >> ((column + j) & 63) & 1) != 0) continue;
+            n += weight[at(j)], last = column + j;
+        }
+        if (n > 0) disjoint_(row + i, 0) += n, disjoint_(row + i, 1) = last;
+    }
+}
+
+template void Block::count_disjoint(Index, Index, Matrix<const float>);
+template void Block::count_disjoint(Index, Index, Matrix<const double>);
+
+void Block::place_disjoint() {
+    SingleItems items;
+    for (Index i = 0; i < disjoint_.rows; ++i)
+        items.rows.push_back(i), items.columns.push_back(disjoint_(i, 1)), items.weights.push_back(disjoint_(i, 0));
+    count_alone(std::move(items));
+    disjoint_ = {};
+}
+
 /// Count those of some single items that stand for any.
 void Block::count_alone(SingleItems items) {
     std::size_t n = 0;

@@ -32,6 +32,10 @@ public:
     template <class T>
     std::vector<SingleItems> count(Tile<T> tile, std::vector<Tally> &tallies, std::mutex *lock);
     void place(std::size_t counter, const SingleItems &items, std::vector<Tally> &tallies, std::mutex *lock);
+    /// Note the ranked items of a tile that are marked by minus infinity, whose rows have disjoint support with the query's:
+    /// they tie with each other, so that one of them will be placed for all.
+    template <class T>
+    void count_disjoint(Index row, Index column, Matrix<const T> scores);
     /// Return the int8 filter's limit of each query in a band: items that may be as close as a relevant one score no less.
     const std::vector<float> &limits(Index band);
     /// Leave out those of some rows and columns that tiles leave out.
@@ -43,6 +47,8 @@ public:
     /// Add what was counted next to its own counts. With `counting` held.
     void add(const std::vector<Table<std::int32_t>> &others);
 
+    /// Count the items that were noted as disjoint.
+    void place_disjoint();
     /// Count what tiles leave out, and that does count.
     void count_next_to_tiles();
     /// Write its groups.
@@ -59,6 +65,7 @@ private:
     std::atomic<int> level_{0};
     std::mutex learning_;
     double seen_ = 0, undecided_ = 0;
+    Table<std::int64_t> disjoint_;  // of each query the number of items that were noted, and the column of one; or no rows
     Table<std::int32_t> excluded_;
     Table<std::uint64_t> junk_;  // the columns that hold junk: see counting/columns.h; or no rows
     SingleItems singles_;

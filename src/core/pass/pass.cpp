@@ -69,6 +69,7 @@ void Pass::count_range(const Range &range, Span<Member *const> blocks, Member *s
 // Shards -------------------------------------------------------------------------------------------------------------
 
 void Pass::finish(Block &block, bool all, const PackedGroups &groups) const {
+    block.place_disjoint();
     if (all) block.count_next_to_tiles();
     block.collect(groups);
 }

@@ -35,10 +35,15 @@ Ready Scores::ready(int level, const ScaledSource &source, Int64s numbers, bool 
     }
     if (long_rows()) {
         made.long_rows = &source, made.numbers.assign(numbers.begin(), numbers.end());
+        if (sparse())
+            with_type(levels[at(level)].wide_rows, [&]<class T>(T) {
+                std::get<ReadyOf<T>>(made.of_types).postings =
+                    std::make_unique<Postings<T>>(postings_of<T>(source, numbers));
+            });
         return made;
     }
     with_type(levels[at(level)].wide_rows, [&]<class T>(T) {
-        auto &[panels, rows] = std::get<ReadyOf<T>>(made.of_types);
+        auto &[panels, postings, rows] = std::get<ReadyOf<T>>(made.of_types);
         rows.resize(numbers.size() * at(made.dim));
         const Matrix<T> matrix{rows.data(), made.n, made.dim, made.dim};
         source.take(numbers, matrix);
@@ -99,7 +104,8 @@ std::vector<double> ones_of(Matrix<const std::uint64_t> rows) {
 }  // namespace
 
 template <class T>
-void Scores::products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const {
+void Scores::products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out,
+                      bool mark) const {
     const ScoreLevel &described = levels[at(level)];
     if constexpr (sizeof(T) == 4) {
         if (of_words())
@@ -108,12 +114,16 @@ void Scores::products(int level, const Ready &left, Index row, const Ready &righ
     } else if (!described.wide_rows || of_words()) {  // sums that float32 holds exactly, for scores that it does not
         Buffer<float> memory(at(out.rows * out.columns));
         const Matrix<float> narrow{memory.data(), out.rows, out.columns, out.columns};
-        products<float>(level, left, row, right, column, narrow);
+        products<float>(level, left, row, right, column, narrow, mark);
         if (form == Form::share)
             return tile_loops().shares(narrow, ones_of(left.rows<std::uint64_t>(row, out.rows)),
                                        ones_of(right.rows<std::uint64_t>(column, out.columns)), out);
         for (Index i = 0; i < out.rows; ++i) std::copy_n(narrow.row(i), out.columns, out.row(i));
         return;
+    }
+    if (sparse()) {
+        const auto rows = Int64s(left.numbers).subspan(at(row), at(out.rows));
+        return sparse_products<T>(*left.long_rows, rows, *std::get<ReadyOf<T>>(right.of_types).postings, column, mark, out);
     }
     if (left.long_rows != nullptr) return long_products(described.chunk, left, row, right, column, out);
     if (form != Form::product)
@@ -149,8 +159,8 @@ void Scores::tile(int level, Int64s queries, Int64s columns, Matrix<T> out) cons
     finish<T>(items, out);
 }
 
-template void Scores::products(int, const Ready &, Index, const Ready &, Index, Matrix<float>) const;
-template void Scores::products(int, const Ready &, Index, const Ready &, Index, Matrix<double>) const;
+template void Scores::products(int, const Ready &, Index, const Ready &, Index, Matrix<float>, bool) const;
+template void Scores::products(int, const Ready &, Index, const Ready &, Index, Matrix<double>, bool) const;
 template void Scores::finish(Int64s, Matrix<float>) const;
 template void Scores::finish(Int64s, Matrix<double>) const;
 template void Scores::tile(int, Int64s, Int64s, Matrix<float>) const;
@@ -191,6 +201,7 @@ double pair_error(const ScoreErrors &errors, std::size_t query, std::size_t item
 // Pairs --------------------------------------------------------------------------------------------------------------
 
 void Scores::pair_sums(Form described, bool sizes, Int64s queries, Int64s items, Span<double> out) const {
+    if (sparse()) return sparse_pair_sums(query, queries, item, items, sizes, out);
     with_type(query.source.wide, [&](auto left_type) {
         with_type(item.source.wide, [&](auto right_type) {
             using A = decltype(left_type);
@@ -231,7 +242,8 @@ void Scores::pair_bounds(Int64s queries, Int64s columns, Span<const double> scor
     if (described.exact) return;
     const std::vector<std::int64_t> items = items_of(columns);
     for (std::size_t p = 0; p < items.size(); ++p)
-        bounds[p] = pair_error(described.errors, at(queries[p]), at(items[p]), scores[p]);
+        if (!(zero_if_disjoint() && scores[p] == 0 && disjoint_support(query.source, queries[p], item.source, items[p])))
+            bounds[p] = pair_error(described.errors, at(queries[p]), at(items[p]), scores[p]);
     if (!bound_by_terms) return;
     std::vector<double> sizes(items.size());
     pair_sums(Form::product, true, queries, items, sizes);

@@ -12,7 +12,7 @@
 
 #include "counting/edges.h"
 #include "distances/int8.h"
-#include "pass/source.h"
+#include "pass/sparse.h"
 
 namespace deadheat {
 
@@ -65,11 +65,12 @@ struct Band {
 template <class T>
 struct ReadyOf {
     std::unique_ptr<Panels<T>> panels;
+    std::unique_ptr<Postings<T>> postings;  // of sparse rows
     Buffer<T> memory;
 };
 
 /// Rows of a level made ready to be multiplied; long ones are only named, and made by slices of their dimensions where they
-/// are multiplied.
+/// are multiplied. So are sparse ones, next to their postings.
 struct Ready {
     const ScaledSource *long_rows = nullptr;
     std::vector<std::int64_t> numbers;  // of long rows
@@ -106,12 +107,18 @@ public:
     Ready ready_queries(int level, Int64s queries, bool int8 = false) const;
     Ready ready_columns(int level, Int64s items, bool int8 = false) const;
     /// Return whether rows are so long that memory for many of them would be much.
-    bool long_rows() const { return !of_words() && dim() > SLICE; }
+    bool long_rows() const { return !of_words() && (dim() > SLICE || sparse()); }
+    /// Return whether products are of sparse rows, which are never made dense.
+    bool sparse() const { return form == Form::product && query.source.sparse() && item.source.sparse(); }
+    /// Return whether rows with disjoint support have a score of 0, which tiles may leave out (`Block::count_disjoint`).
+    bool zero_if_disjoint() const { return sparse() && offset.empty() && !levels.back().exact; }
     /// Return the bytes of a row that is made ready for a level, or of a slice of it.
     Index bytes_of_row(int level) const;
-    /// Compute products, or other sums, of a level from these rows and columns on, multiples of 48.
+    /// Compute products, or other sums, of a level from these rows and columns on, multiples of 48; with `mark`, sparse rows
+    /// with disjoint support have minus infinity in place of 0.
     template <class T>
-    void products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const;
+    void products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out,
+                  bool mark = false) const;
     /// Scores of any queries from the products with these items, in their place.
     template <class T>
     void finish(Int64s items, Matrix<T> products) const;

@@ -35,13 +35,30 @@ inline std::vector<std::int64_t> distinct(Int64s numbers, std::vector<std::int64
     return result;
 }
 
+/// The numbers of a sparse row that are not left out as 0, at ascending places.
+template <class T>
+struct SparseRow {
+    Span<const std::int32_t> places;
+    Span<const T> numbers;
+};
+
 /// Rows of float32 or, if `wide`, float64 numbers.
 struct Source {
     Index n = 0, dim = 0;
     bool wide = false;
+    Int64s starts{};                    // of sparse rows, whose numbers are at `places` from one start to the next;
+    Span<const std::int32_t> places{};  // none of other rows
+    const void *numbers = nullptr;
     const void *memory = nullptr;  // of all rows, one after another; null where they are read
     Index stride = 0;
     std::function<void(const Numbers64 &, void *)> read;  // fills (n, dim) with the rows of these numbers
+
+    bool sparse() const { return !starts.empty(); }
+    template <class T>
+    SparseRow<T> sparse_row(std::int64_t i) const {
+        const std::size_t begin = at(starts[at(i)]), n = at(starts[at(i) + 1]) - begin;
+        return {places.subspan(begin, n), {static_cast<const T *>(numbers) + begin, n}};
+    }
 
     template <class T>
     Matrix<const T> rows() const {

@@ -60,7 +60,7 @@ private:
                     continue;
                 }
                 const Matrix<T> tile{products.data(), n, m, stride}, other{transposed.data(), m, n, stride};
-                scores_.products<T>(level_, left_, row_, right_, column_, tile);
+                scores_.products<T>(level_, left_, row_, right_, column_, tile, scores_.zero_if_disjoint());
                 if (both) std::get<CountingLoops<T>>(counting_loops()).transpose(tile, other);  // before any is left out
                 count_part<T>(0, 0, tile);
                 if (both) count_part<T>(1, 0, other);
@@ -87,6 +87,7 @@ private:
         const TileView &view = views_[number];
         const Index row = number == 0 ? row_ : column_, column = view.start + (number == 0 ? column_ : row_);
         scores_.finish<T>(scores_.item_of_column.subspan(at(column), at(part.columns)), part);
+        if (scores_.zero_if_disjoint()) view.block->count_disjoint<T>(row + first, column, part);
         std::vector<SingleItems> undecided =
             view.block->count<T>({part, row + first, column, level_, view.band}, *view.tallies, view.lock);
         for (std::size_t counter = 0; counter < undecided.size(); ++counter) {

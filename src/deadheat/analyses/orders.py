@@ -160,13 +160,6 @@ class Model:
         """Return lower, expected and upper per query; every order lies between lower and upper."""
         return measure_values.per_query(self.profile, measure)
 
-    def arranged(self, order: Int64) -> Int32:
-        """Return the items of the mixed groups in an order of the samples."""
-        items, next_place = np.empty_like(self.items), self.starts[:-1].copy()
-        for piece in pieces(np.diff(self.links[0])[order]):
-            _core.arrange(order[piece], self.links, next_place, items)
-        return items
-
     def in_order(self, order: Int64) -> TieProfile:
         """Return the profile of the rankings with mixed groups in an order of the samples: no group is mixed.
 
@@ -362,7 +355,7 @@ def search(
 
     def climb(order: Order) -> None:
         done = 0
-        for parts in improve(model, sided, order.samples, model.arranged(order.samples), turns):
+        for parts in improve(model, sided, order.samples, turns):
             raise_if_cancelled()
             report(parts)
             done += parts
@@ -376,22 +369,20 @@ def search(
     return orders
 
 
-def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64) -> Iterator[int]:
+def improve(model: Model, terms: Terms, order: Int64, turns: Int64) -> Iterator[int]:
     """Move samples, and runs of samples of one class, to where they gain most, until nothing is gained but by rounding.
 
-    `order`, and the `items` of the mixed groups in it, are changed in place, and are whole whenever this yields, the
-    number of samples that had their turn. Samples take turns in the order of `turns`. When a round of single samples
-    moves none, runs that begin with a sample are moved; when that moves none either, or after `ROUNDS`, it ends.
+    `order` is changed in place, and is whole whenever this yields, the number of samples that had their turn. Samples
+    take turns in the order of `turns`. When a round of single samples moves none, runs that begin with a sample are
+    moved; when that moves none either, or after `ROUNDS`, it ends.
     """
-    hits = np.flatnonzero(model.relevant(items)).astype(np.int32)
-    state = order, np.argsort(order), items, hits, offsets_of(model.profile.tied_relevant[model.mixed])
-    sizes = model.sizes.astype(np.float64)
-    at_once = 1 + int(_WORK / (1 + (model.n + (sizes * sizes).sum()) / model.n))
+    searching = _core.OrderSearch(order, model.layout, model.items, model.links, terms)
+    at_once = 1 + int(_WORK / (1 + _of_round(model) / model.n))
     runs = False
     for _ in range(ROUNDS):
         moved = 0
         for part in slices(len(turns), at_once):
-            moved += _core.improve(state, model.layout, model.links, terms, turns[part], runs)
+            moved += searching.improve(turns[part], runs)
             yield len(turns[part])
         if moved == 0 and runs:
             break
@@ -401,8 +392,14 @@ def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64
 def seconds(model: Model, n_order: int, n_search: int) -> float:
     """Estimate how long it takes to evaluate some orders and to search from others, in one thread."""
     m = model.profile.tied_relevant[model.mixed].astype(np.float64)
-    of_round = model.n**2 + (2 * m * model.sizes).sum() + (20 * model.sizes).sum()
-    return _SECONDS * float(n_order * (np.minimum(m, 20) * model.sizes).sum() + n_search * _TYPICAL * of_round)
+    of_orders = n_order * float((np.minimum(m, 20) * model.sizes).sum())
+    return _SECONDS * (of_orders + n_search * _TYPICAL * _of_round(model))
+
+
+def _of_round(model: Model) -> float:
+    """Count the places, and the relevant items of groups, that are examined while each sample has a turn."""
+    m = model.profile.tied_relevant[model.mixed].astype(np.float64)
+    return model.n**2 + float((2 * m * model.sizes).sum() + (2 * model.sizes).sum())
 
 
 def preferences(model: Model, terms: Terms) -> Float64:

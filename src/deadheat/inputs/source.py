@@ -39,6 +39,7 @@ class Source(ABC):
     in_memory: bool = False  # whether there is an attribute `array`
     array: Rows  # (n, dim), all rows, in `dtype` and C-contiguous
     threads: int = 1  # that may scan the rows at once
+    compressed: tuple[Rows, Rows, Rows] | None = None  # of sparse rows: starts, columns as int32, values in `dtype`
     tensor: tuple[Any, int] | None = None  # on a card, copied to these rows, and the number of writes to it by then
     title: str = "embeddings"  # of the argument, or of its part, in messages
 

@@ -13,9 +13,13 @@ from deadheat.inputs.conversion import compressed_rows, converting, on_host
 from deadheat.inputs.source import Index, Rows, Source
 from deadheat.support.arguments import VALUES
 from deadheat.support.arrays import Bool, Int64, offsets_of, runs_joined
+from deadheat.support.caching import cached_property
 from deadheat.support.lazy import lazy
 
 zlib: Any = lazy("zlib")
+
+
+_MOST_COLUMNS = 1 << 20  # of rows that are multiplied as they are, which takes memory for each
 
 
 class SparseRows(Source):
@@ -24,6 +28,14 @@ class SparseRows(Source):
     def __init__(self, shape: tuple[int, int], starts: Int64, columns: Index, values: Rows) -> None:
         self.shape, self.stored, self.dtype = shape, values.dtype, float_type(values.dtype)
         self._starts, self._columns, self._values = starts, columns, values
+
+    @cached_property
+    def compressed(self) -> tuple[Rows, Rows, Rows] | None:  # type: ignore[override]
+        if self.shape[1] > _MOST_COLUMNS or not len(self._values):
+            return None
+        parts = (self._starts, np.int64), (self._columns, np.int32), (self._values, self.dtype)
+        starts, columns, values = (np.ascontiguousarray(array, dtype=dtype) for array, dtype in parts)
+        return starts, columns, values
 
     def state(self) -> Hashable:
         return int(zlib.crc32(np.ascontiguousarray(self._values), zlib.crc32(np.ascontiguousarray(self._columns))))

@@ -81,7 +81,9 @@ class Partition:
         distance = problem.distance
         self.of_row, self.most = 4 * distance.dim, BLOCK_ROWS  # bytes of a row, and rows of a block
         self.tile_columns = TILE_COLUMNS
-        self.long_rows = distance.takes != "bits" and distance.dim > LONG_ROW
+        if distance.n_terms is not None:  # sparse rows: their numbers, and all places
+            self.of_row = 8 * distance.n_terms + 4 * distance.dim // BLOCK_ROWS
+        self.long_rows = distance.takes != "bits" and distance.dim > LONG_ROW and distance.n_terms is None
         if self.long_rows:
             in_memory = all(rows.source.in_memory for rows in (distance.queries, distance.items))
             self.of_row = 4 * LONG_ROW if in_memory else 8 * distance.dim

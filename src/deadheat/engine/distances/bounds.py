@@ -81,7 +81,8 @@ def underflow(dim: int, dtype: DTypeLike) -> float:
 def of_sum(terms: int, dtype: DTypeLike) -> float:
     """Bound the error of Σ q_k x_k less an offset, with up to `terms` roundings on the way of a product: γ·Σ|q_k x_k|.
 
-    It is Σ q_k x_k (1 + (terms + ROWS + OFFSET)), since fl(p − o) = p + (1)p − (1)o. Σ|q_k x_k| ≤ ‖q‖‖x‖.
+    It is Σ q_k x_k (1 + (terms + ROWS + OFFSET)), since fl(p − o) = p + (1)p − (1)o. Σ|q_k x_k| ≤ ‖q‖‖x‖. Of sparse
+    rows, `terms` is the number of those that are not 0, in any order.
     """
     return gamma(terms + ROUNDINGS, dtype)
 

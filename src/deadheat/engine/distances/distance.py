@@ -105,6 +105,7 @@ class Distance(ABC):
     offset: Float64 = np.empty(0)  # of each item, taken off its products; or none
     squares: Float64 = np.empty(0)  # of each item: a score is a·|a| / square for the product a; or none
     patterns: Patterns | None = None  # where the numbers in the rows are, if that shows which items tie
+    n_terms: int | None = None  # most terms that are not 0 of a product of sparse rows; None for others
     mostly_one_term: bool = False  # whether products are mostly one of their terms
 
     @abstractmethod
@@ -237,7 +238,8 @@ class Dense(Distance):
     @cached_property
     def patterns(self) -> Patterns | None:  # type: ignore[override]
         rows = self.query_raw, self.gallery_raw
-        return None if self.levels[-1].exact else Patterns.of(*rows, self.zero_if_disjoint, self.differences)
+        zeros = self.zero_if_disjoint and self.n_terms is None  # else the pass itself finds disjoint support
+        return None if self.levels[-1].exact else Patterns.of(*rows, zeros, self.differences)
 
     @cached_property
     def _nonnegative(self) -> bool:
@@ -296,7 +298,7 @@ class Product(Dense):
         exact decision on an undecided item 60 and 0.15 per dimension. The share of undecided items is estimated as for
         random directions: those within the bound of one of the thresholds.
         """
-        if len(self.levels) == 1:
+        if len(self.levels) == 1 or self.n_terms is not None:
             return self
         dim, products, (first, last) = self.dim, 0.5 if symmetric else 1.0, self.levels
 
@@ -315,8 +317,8 @@ class Product(Dense):
         return largest
 
     def errors(self, level: Level, **of_squares: Any) -> ScoreErrors:
-        dtype = level.dtype
-        part, tiny = self.relative_error(level.terms(self.dim), dtype), bounds.underflow(self.dim, dtype)
+        dtype, terms = level.dtype, level.terms(self.dim) if self.n_terms is None else self.n_terms
+        part, tiny = self.relative_error(terms, dtype), bounds.underflow(self.dim, dtype)
         relative, relative_tiny = np.inf, np.inf
         if self._nonnegative:  # a sum of products of one sign; without underflow it is 0 where it should be
             of_query, of_item = self._least_sizes
@@ -331,6 +333,13 @@ class Product(Dense):
     def relative_error(self, terms: int, dtype: DTypeLike) -> float:
         """Bound the error of a product relative to the sizes of its rows, for `terms` successive roundings."""
         return bounds.of_sum(terms, dtype)
+
+    @cached_property
+    def n_terms(self) -> int | None:  # type: ignore[override]
+        sources = self.queries.source, self.items.source
+        if any(source.compressed is None for source in sources):
+            return None
+        return max(1, min(int(np.diff(source.compressed[0]).max()) for source in sources if source.compressed))
 
     @cached_property
     def mostly_one_term(self) -> bool:  # type: ignore[override]

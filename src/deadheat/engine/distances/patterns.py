@@ -87,9 +87,11 @@ def _promising(source: Source, zeros: bool) -> bool:
     masks, values = _looked_at(source, min(_SAMPLE, len(source)))
     if np.isnan(values[:, 0]).mean() <= 0.5:
         return True
+    if not zeros:
+        return False
     places = np.bitwise_or.reduce(masks.reshape(len(masks), _core.LEVELS, -1), axis=1)  # of all numbers, (n, words)
     disjoint = ~(places[:, None, :] & places[None, :, :]).any(axis=2)
-    return zeros and bool(disjoint.mean() > 0.02)
+    return bool(disjoint.mean() > 0.02)
 
 
 def _looked_at(source: Source, n: int) -> tuple[Masks, Float64]:
