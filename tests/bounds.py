@@ -1,20 +1,21 @@
-"""A check of every constant that covers roundings, by machine: `python -m tests.bounds` prints the table.
+"""A check by machine of every constant that covers roundings: `python -m tests.bounds` prints CONTRIBUTING's table.
 
 Constants stand in `src/core/bounds.h` and `engine/distances/bounds.py`, each with lines that this program reads:
 
     check NAME = VALUE IN ROUNDOFFS: CLAIM for a, b >= 0; c in 0..1
 
-In a claim, fl(x) is x rounded to float64 and fs(x) to float32, off(x, n) is x with n roundings, z is up to a smallest
-normal number, which underflow loses, times k; u, w are the unit roundoffs, tiny and single_tiny smallest normal numbers.
+In a claim, fl(x) is x rounded to float64 and fs(x) to float32, and off(x, n) is x after n roundings. z is at most k
+smallest normal numbers in size, which underflow may lose. u and w are the unit roundoffs of the two types, tiny and
+single_tiny their smallest normal numbers.
 
-**Extremes.** fl(x) is x·(1 + δ), |δ| ≤ u. Each δ occurs once in a claim, so that interval arithmetic in fractions gives
-its exact range. A claim is affine in every variable, and homogeneous in those that may be any size: it holds in general
-if it holds where one of these is 1 and the others are 0, and the rest are at the ends of their ranges.
+**Extremes.** fl(x) is x·(1 + δ), |δ| ≤ u, and interval arithmetic in fractions bounds a claim over all δ. A claim is
+affine in every variable, and homogeneous in those that may be of any size: it holds in general if it holds where one of
+these is 1 and the others are 0, and the rest are at the ends of their ranges.
 
-**Small formats.** The same claim, for all numbers of a format of few bits and eight exponents, truly rounded; VALUE is
-evaluated with the unit roundoff of the format. `SCORES` does so with whole scores of rows of two to four numbers.
+**Small formats.** The same claim for all numbers of a format of a few bits and nine exponents, truly rounded; VALUE is
+evaluated with the unit roundoff of the format. `SCORES` does the same for whole scores of rows of two to four numbers.
 
-The share is the part of the bound that is needed in the worst case, so 1 is a bound that is attained.
+A share is the part of a constant that is needed in the worst case: 1 is a bound that is attained.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ import argparse
 import ast
 import itertools
 import re
-import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from math import isqrt
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,17 +61,19 @@ def evaluated(text: str) -> Fraction:
     return exact(ast.parse(text.strip(), mode="eval").body, {})
 
 
+@cache
 def constants() -> dict[str, Fraction]:
     """Return the constants of both files by name, without the private ones."""
-    found: dict[str, Fraction] = {}
+    result: dict[str, Fraction] = {}
     for line in re.findall(r"^constexpr double (.+);$", HEADER.read_text(encoding="utf-8"), re.MULTILINE):
-        found.update({name: evaluated(value) for name, value in re.findall(r"(\w+) = ([^,;]+)", line)})
+        result.update({name: evaluated(value) for name, value in re.findall(r"(\w+) = ([^,;]+)", line)})
     for statement in ast.parse(MODULE.read_text(encoding="utf-8")).body:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            found[statement.targets[0].id] = Fraction(getattr(bounds, statement.targets[0].id))
-    return found
+            result[statement.targets[0].id] = Fraction(getattr(bounds, statement.targets[0].id))
+    return result
 
 
+@cache
 def checks() -> list[Check]:
     result = []
     for path in (HEADER, MODULE):
@@ -81,7 +84,7 @@ def checks() -> list[Check]:
 
 def compare_of(claim: str) -> ast.Compare:
     tree = ast.parse(claim, mode="eval").body
-    assert isinstance(tree, ast.Compare) and len(tree.ops) == 1, claim
+    assert isinstance(tree, ast.Compare), claim
     return tree
 
 
@@ -123,11 +126,13 @@ class Range(NamedTuple):
         return Range.over([a * b for a in self for b in other])
 
     def __truediv__(self, other: Range) -> Range:
-        assert other.low > 0 or other.high < 0
+        if other.low <= 0 <= other.high:
+            raise ZeroDivisionError
         return Range.over([a / b for a in self for b in other])
 
     def __pow__(self, other: Range) -> Range:
-        assert other.low == other.high and other.low.denominator == 1 and self.low > 0
+        assert other.low == other.high == int(other.low)
+        assert self.low >= 0
         return Range.over([self.low ** int(other.low), self.high ** int(other.low)])
 
 
@@ -224,20 +229,24 @@ def holds(check: Check, known: dict[str, Fraction]) -> bool:
     any_size, ranges = variables(check.domain)
     slack = slack_of(check)
     if any_size:
-        assert homogeneous(slack, set(any_size)) and degree(slack, set(any_size)) == 1, ast.unparse(check.claim)
+        assert homogeneous(slack, set(any_size)), ast.unparse(check.claim)
+        assert degree(slack, set(any_size)) == 1, ast.unparse(check.claim)
     assert all(degree(slack, {name}) <= 1 for name in ranges), ast.unparse(check.claim)
     for ends in itertools.product(*([exact_end(end, known) for end in ends] for ends in ranges.values())):
         for one in any_size or [""]:
             sizes = {name: Fraction(int(name == one)) for name in any_size}
-            if exact(slack, known | dict(zip(ranges, ends, strict=True)) | sizes, rounded=True).low < 0:
+            try:
+                if exact(slack, known | dict(zip(ranges, ends, strict=True)) | sizes, rounded=True).low < 0:
+                    return False
+            except ZeroDivisionError:
                 return False
     return True
 
 
 def by_extremes(check: Check) -> float:
-    """Return the part of a constant, or of what it adds to 1, for which the claim holds as well; infinity if it does not.
+    """Return the least part of a constant, or of its excess over 1, for which the claim holds; infinity if it does not.
 
-    Of one that numbers may not exceed, the smaller side of the claim as a part of the greater.
+    For a largest number allowed, return the smaller side of the claim as a part of the greater.
     """
     known = KNOWN | constants()
     value = known[check.name]
@@ -289,19 +298,24 @@ def in_format(check: Check, format: Format) -> tuple[int, float] | None:
     any_size, ranges = variables(check.domain)
     if check.in_roundoffs is None or ranges or not any_size:
         return None
-    axes = [np.concatenate([[0.0], format.octaves(0, 0) if k == 0 else format.octaves(-5, 3)]) for k in range(len(any_size))]
+    octaves = [(0, 0)] + [(-5, 3)] * (len(any_size) - 1)
+    axes = (np.concatenate([[0.0], format.octaves(*ends)]) for ends in octaves)
     known: dict[str, Any] = dict(zip(any_size, np.meshgrid(*axes, indexing="ij"), strict=True))
     known |= {"u": format.roundoff, "w": format.roundoff, "z": 0.0} | {
         name: float(value) for name, value in constants().items() if name.startswith("LEAST")
     }
     for other in checks():
         if other.in_roundoffs is not None:
-            known[other.name] = eval(other.in_roundoffs, {}, known)  # noqa: S307 (a line of ours)
+            known[other.name] = eval(other.in_roundoffs, {}, known)
     known |= {"fl": format.rounded, "fs": format.rounded}
     code = compile(ast.fix_missing_locations(ast.Expression(slack_of(check))), "claim", "eval")
-    slack = eval(code, {}, known)  # noqa: S307
-    allowed = eval(code, {}, known | {"fl": np.asarray, "fs": np.asarray})  # noqa: S307
-    return slack.size, float(np.max(1 - slack[allowed > 0] / allowed[allowed > 0], initial=0)) if slack.min() >= 0 else np.inf
+    slack = eval(code, {}, known)
+    allowed = eval(code, {}, known | {"fl": np.asarray, "fs": np.asarray})
+    there = allowed > 0
+    share = float(np.max(1 - slack[there] / allowed[there], initial=0))
+    return slack.size, share if slack.min() >= 0 else np.inf
+
+
 # Whole scores in small formats ----------------------------------------------------------------------------------------
 #
 # Rows are rounded to the format: of all that is rounded to a number the ends differ most from it, half a step to either
@@ -404,8 +418,7 @@ def of_tangents(format: Format) -> Sums:
     """Rows of two numbers less a centre, exactly; as `tangents` of core/distances/rows.cpp computes them."""
     fl, dim = format.rounded, 2
     left_of_centre = (2 * dim + 2) * format.roundoff
-    for first, second in np.stack(np.meshgrid(format.octaves(0, 0), format.octaves(0, 0)), axis=-1).reshape(-1, 2).tolist():
-        c = np.array([first, second])
+    for c in map(np.array, itertools.combinations_with_replacement(format.octaves(0, 0).tolist(), 2)):
         rows = np.stack(np.meshgrid(*(format.octaves(-1, 1),) * 2), axis=-1).reshape(-1, 2)
         rows = rows[(rows / 2 <= c).all(axis=1) & (c / 2 <= rows).all(axis=1)]
         rows = rows[np.hypot(*(rows - c).T) <= np.hypot(*c) / 4]
@@ -444,15 +457,15 @@ class Score(NamedTuple):
     constants: str
     bits: int
     sums: Callable[[Format], Sums]
-    quick: bool = True
+    in_tests: bool = True  # the others take seconds
 
 
 SCORES = [
     Score("q·x − o of 2 numbers", "ROUNDINGS ROWS OFFSET SPARE OF_OFFSET", 4, of_sums),
     Score("sums of 3", "ROUNDINGS SPARE", 4, lambda format: of_longer_sums(format, 3)),
-    Score("sums of 4", "ROUNDINGS SPARE", 5, lambda format: of_longer_sums(format, 4), quick=False),
-    Score("Σ|q − x| of 2", "SPARE", 4, lambda format: of_pairs(format, "differences")),
-    Score("Σ min(q, x) − o of 2", "OFFSET SPARE OF_OFFSET", 4, lambda format: of_pairs(format, "overlaps")),
+    Score("sums of 4", "ROUNDINGS SPARE", 5, lambda format: of_longer_sums(format, 4), in_tests=False),
+    Score("city block of 2", "SPARE", 4, lambda format: of_pairs(format, "differences")),
+    Score("overlaps of 2", "OFFSET SPARE OF_OFFSET", 4, lambda format: of_pairs(format, "overlaps")),
     Score("cosine of 2", "ROUNDINGS OF_NORMS", 5, of_cosines),
     Score("tangents of 2", "OF_TANGENT LEFT_OF_CENTRE OF_TANGENT_SIZE", 6, of_tangents),
     Score("norms and sums, rounded up", "SPARE", 5, of_norms),
@@ -470,7 +483,56 @@ def in_small_format(score: Score) -> tuple[int, float]:
     return cases, share
 
 
-if __name__ == "__main__":
+# The table -----------------------------------------------------------------------------------------------------------
+
+
+class Row(NamedTuple):
+    """A constant: its claims that are proved, and the largest share that these need and that small formats reach."""
+
+    name: str
+    claims: int
+    cases: int
+    needed: float
+    reached: float
+
+    def __str__(self) -> str:
+        proof = [f"{self.claims} claim{'s' * (self.claims > 1)}"] * (self.claims > 0)
+        proof += [f"{self.cases:,} cases"] * (self.cases > 0)
+        shares = zip((self.needed, self.reached), (self.claims, self.cases), strict=True)
+        cells = (f"{share:.2g}" if there else "–" for share, there in shares)
+        return f"| `{self.name}` | {', '.join(proof)} | {' | '.join(cells)} |"
+
+
+def rows(scores: dict[str, tuple[int, float]]) -> list[Row]:
+    """Return a row for each constant; `scores` has the cases and the share of some of SCORES, by title."""
+    format, result = Format(4), []
+    for name in constants():
+        own = [check for check in checks() if check.name == name]
+        tried = list(filter(None, (in_format(check, format) for check in own)))
+        tried += [scores[score.title] for score in SCORES if name in score.constants.split() and score.title in scores]
+        needed = max(map(by_extremes, own), default=0.0)
+        reached = max((share for _, share in tried), default=0.0)
+        result.append(Row(name, len(own), sum(cases for cases, _ in tried), needed, reached))
+    return result
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.bounds", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="leave out what the tests leave out")
+    arguments = parser.parse_args()
+    scores = {}
+    print("| scores | bits | cases | share reached |\n|---|---|---|---|")
     for score in SCORES:
-        t = time.time()
-        print(score.title, in_small_format(score), time.time() - t)
+        if score.in_tests or not arguments.quick:
+            scores[score.title] = in_small_format(score)
+            cases, share = scores[score.title]
+            print(f"| {score.title} | {score.bits} | {cases:,} | {share:.2g} |", flush=True)
+    print("\n| constant | checked by | share needed | share reached |\n|---|---|---|---|")
+    table = rows({score.title: scores[score.title] for score in SCORES if score.in_tests})
+    for row in table:
+        print(row)
+    return int(max(share for _, share in scores.values()) > 1 or any(max(row[3:]) > 1 for row in table))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -54,8 +54,8 @@ constexpr double LEAST_INT8 = 0x1p-50, MOST_INT8 = 0x1p60;
 
 /// Roundings of float32. A product of units and sum is off by 4 · 2^-24 of |Σ|, at most 2 · whole · size; then two terms of
 /// the bound and two sums follow, 2^-22 of each. So 2^-19 · whole · size and a part of 2^-18 of each term hold all of it.
-// check OF_WHOLE: -2*g <= fs(fs(fs(fs(-2*g))) + fs(fs((r + OF_WHOLE * g) * OF_INT8) + fs((s + OF_WHOLE * g) * OF_INT8))) - r - s for g, r, s >= 0
-// check OF_WHOLE: 2*g <= fs(fs(fs(fs(2*g))) + fs(fs((r + OF_WHOLE * g) * OF_INT8) + fs((s + OF_WHOLE * g) * OF_INT8))) - r - s for g, r, s >= 0
+// check OF_WHOLE: r - 2*g <= fs(fs(fs(fs(-2*g))) + fs(fs((r + OF_WHOLE * g) * OF_INT8))) for g, r >= 0
+// check OF_WHOLE: r + 2*g <= fs(fs(fs(fs(2*g))) + fs(fs((r + OF_WHOLE * g) * OF_INT8))) for g, r >= 0
 // check OF_INT8: r + s <= fs(fs(fs(r * OF_INT8) + fs(s * OF_INT8))) for r, s >= 0
 constexpr double OF_WHOLE = 0x1p-19, OF_INT8 = 1 + 0x1p-18;
 
@@ -79,9 +79,9 @@ constexpr double OF_COSINE = 0x1p-48;
 /// Estimates of long integers are off by 2u from their first 64 bits and by 4u from sums that were not carried; products,
 /// quotients and roots of a few of them by less than 2^-48; differences of two or three by twice as much of the sum of their
 /// sizes, and a rounding of each.
-// check OF_ESTIMATES: fl(fl(off(1, 4)*off(1, 4)) * off(1, 4)) <= fl(fl(fl(off(1, 4)*off(1, 4)) * off(1, 4)) * (1 + OF_ESTIMATES))
-// check OF_ESTIMATES: fl(sqrt(fl(off(1, 4) * off(1, 4)))) * fl(1 / fl(sqrt(fl(off(1, 4) * off(1, 4))))) <= 1 + OF_ESTIMATES / 2
-// check OF_ESTIMATES: fl(fl(off(x, 8) - off(y, 8)) - off(a, 8)) <= fl(OF_ESTIMATES * fl(fl(off(x, 8) + off(y, 8)) + off(a, 8))) + x - y - a for x, y, a >= 0
+// check OF_ESTIMATES: fl(off(1, 9) * off(1, 4)) <= fl(fl(off(1, 9) * off(1, 4)) * (1 + OF_ESTIMATES))
+// check OF_ESTIMATES: fl(sqrt(off(1, 9))) * fl(1 / fl(sqrt(off(1, 9)))) <= 1 + OF_ESTIMATES / 2
+// check OF_ESTIMATES: fl(fl(off(x,8) - off(y,8)) - off(a,8)) - x + y + a <= OF_ESTIMATES / 2 * (x + y + a) for x, y, a >= 0
 constexpr double OF_ESTIMATES = 0x1p-46;
 
 // Double-double ------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ constexpr double OF_ESTIMATES = 0x1p-46;
 /// size in a product, a sum or a step of Newton's; here are 2^8 u².
 // check OF_DOUBLE: fl(e + fl(fl(f) + fl(g))) - (e + f + g + f * g) <= OF_DOUBLE * (1 - u)**2 for e, f, g in -u..u
 // check OF_DOUBLE: e + f + g + f * g - fl(e + fl(fl(f) + fl(g))) <= OF_DOUBLE * (1 - u)**2 for e, f, g in -u..u
-// check OF_DOUBLE: fl(fl(m - fl(e + fl(fl(f) + fl(g)))) / 2) - (m - e - f - g) / 2 + s <= OF_DOUBLE for m in -4*u..4*u; e, f, g in -u..u; s in 0..8*u*u
+// check OF_DOUBLE: fl(fl(fl(m - fl(e + fl(f + g))))) - m + e + f + g <= OF_DOUBLE / 2 for e, f, g, m in -4*u..4*u
 constexpr double OF_DOUBLE = 0x1p-98;
 
 /// A bound, with much to spare, on the loss of a product of two numbers below 2^4 where subnormal ones count as zero.
