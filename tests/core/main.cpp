@@ -11,7 +11,11 @@ namespace deadheat::tests {
 
 namespace {
 
+#if defined(DEADHEAT_ONE_THREAD)
+constexpr int THREADS = 0;
+#else
 constexpr int THREADS = 4;
+#endif
 
 struct Named {
     const char *name;

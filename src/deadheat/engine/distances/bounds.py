@@ -39,9 +39,33 @@ LEAST_NORM = 2.0**-1000  # of a row of numbers of which one is not 0: its comput
 LEAST_SIZE = 1 - 2.0**-20  # of a computed product or quotient, as a part of it: more than its rounding
 SAFE_SIZE = 4.0  # smallest normal numbers: no product of numbers this large loses anything
 LEAST_SQUARE = 2.0**-900  # of a norm, so that what underflows is no part of it
-END = 2.0**-50  # 8u: up to six roundings of the end of an interval, and two of moving it
+END = 2.0**-50  # 8u: up to five roundings of the end of an interval, and two of moving it
 LEAST_END = 2.0**-960  # more than what underflows there
 OF_MOVED_SQUARE = 2.0**-48  # 32u, where 8u are needed
+
+
+# `python -m tests.bounds` proves the lines "check", and says how they are read; and tries all rows of small formats.
+# check SPARE: g <= (g + SPARE * u * (1 + 2*g)) * (1 - u)**8 for g in 0..1/8
+# check UNDERFLOWS: (x + 2*e) * (y + 2*f) + 2*g - x*y <= UNDERFLOWS * tiny for x, y in -1..1; e, f, g in -tiny..tiny
+# check OF_OFFSET = 4: fl(fl(fl(o))) <= (1 + OF_OFFSET * u) * o for o >= 0
+# check OF_NORMS: fl(1 / fl(sqrt(off(1, 1)))) * fl(1 / fl(sqrt(off(1, 1)))) <= 1 / (1 - (1 + OF_NORMS) * u)
+# check OF_NORMS: fl(1 / fl(sqrt(off(1, 99)))) * fl(1 / fl(sqrt(off(1, 99)))) <= 1 / (1 - (99 + OF_NORMS) * u)
+# check OF_TANGENT: (2.16 * d + 6.9) + 2**-9 * d <= OF_TANGENT * (d + 3) for d in 1..MOST_TANGENT_DIMS
+# check TANGENT_LENGTH: 1 / sqrt((1 + sqrt(15) / 4) / 2) <= TANGENT_LENGTH
+# check LEAST_TANGENT: tiny <= LEAST_TANGENT ** 2
+# check MOST_TANGENT_DIMS: (2 * MOST_TANGENT_DIMS + 2) * u <= 2**-30
+# check LANES: (LANES + 2) * (LANES + 3) <= ((LANES + 5) * (1 - (LANES + 3) * u)) ** 2
+# check SLIGHTLY: (1 + a) * (1 + b) <= 1 + SLIGHTLY for a, b in 0..2**-12
+# check LEAST_NORM: MOST_TANGENT_DIMS * tiny <= LEAST_NORM
+# check LEAST_SIZE: fl(LEAST_SIZE * fl(fl(v))) <= v for v >= 0
+# check SAFE_SIZE: 1 <= SAFE_SIZE * (1 - w) ** 3
+# check LEAST_SQUARE: MOST_TANGENT_DIMS * 2 * tiny <= u * LEAST_SQUARE
+# check END = 8*u: v <= fl(fl(fl(fl(fl(fl(fl(v))))) * (1 + END))) for v >= 0
+# check END = 8*u: fl(fl(fl(fl(fl(fl(fl(v))))) * (1 - END))) <= v for v >= 0
+# check LEAST_END: v <= fl(fl(fl(fl(fl(v) + z) + z) + LEAST_END * k) * (1 + END)) for v, k >= 0
+# check OF_MOVED_SQUARE: fl(fl(a) + t) - (a + t) <= (2*u + u*u) * (a + t) for a, t >= 0
+# check OF_MOVED_SQUARE: fl(fl(a) - t) - (a - t) <= (2*u + u*u) * (a + t) for a, t >= 0
+# check OF_MOVED_SQUARE: fl((1 + e) * (1 + f)) - 1 <= OF_MOVED_SQUARE * (1 - 7*u) for e, f in -2.1*u..2.1*u
 
 
 # Roundings -----------------------------------------------------------------------------------------------------------
