@@ -4,12 +4,18 @@
     python -m tests.mutants --packages studies inputs --count 20 --seed 1
     python -m tests.mutants --packages studies --seed 1 --only 3 7       these of the same draw, after tests were mended
     python -m tests.mutants --against all                                survivors against every test too
+    python -m tests.mutants --count 90 --core 30 --record hits.jsonl     and of the core; only tests that come there
 
 A place is a comparison, a sum or product, a condition, an `and` or `or`, an integer. Each is changed in a temporary
 copy of the checkout, whose docstrings and tests of the same package then run until the first failure:
 `src/deadheat/PACKAGE` and `tests/PACKAGE`, unless `--tests` names others. A draw depends on the sources and the seed
 alone. A survivor may be equivalent (the program means the same), which only a reader can decide. The exit status is 1
 if any survived.
+
+`--record` first runs every plain test once, in a copy that notes which tests come to which of the drawn places of
+Python, and keeps that in the file. Then a place is tried with those, the quickest of each test function first, and
+without the slow ones. Places of the core, which is built again for each of them in the copy (cmake, ninja, ccache), are
+tried with the recorded tests of `OF_CORE`.
 """
 
 from __future__ import annotations
@@ -18,15 +24,17 @@ import argparse
 import ast
 import importlib.util
 import itertools
+import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path.cwd()
@@ -37,6 +45,46 @@ SUMS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult
         ast.And: ast.Or, ast.Or: ast.And}  # fmt: skip
 KIND = {ast.Compare: "comparison", ast.BinOp: "sum", ast.AugAssign: "sum", ast.BoolOp: "logic", ast.Constant: "integer"}
 NOT_RUN = ("annotation", "returns", "type_params")  # the fields of a node that are types
+CORE = Path("src/core")
+SWAPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+", "*": "+", "&&": "||",
+           "||": "&&"}  # fmt: skip
+KIND_OF = dict.fromkeys(("+", "-", "*"), "sum") | dict.fromkeys(("&&", "||"), "logic")
+IN_CORE = re.compile(r"(?<= )(?:[<>]=?|[=!]=|[-+*]|&&|\|\|)(?= )|(?<![\w.'])\d+(?![\w.'])|(?<=\bif \()(?=\w+\))")
+NOT_CODE = re.compile(r"//[^\n]*|\"(?:\\.|[^\"\n])*\"|^ *(?:#|template|static_assert)[^\n]*", re.M)
+ENGINE = [
+    "tests/engine/test_exact.py",
+    "tests/engine/counting/test_pass.py",
+    "tests/engine/counting/test_invariance.py",
+]
+OF_CORE = {
+    "distances": ["tests/engine/distances", *ENGINE, "tests/engine/counting"],
+    "exact": [*ENGINE, "tests/engine/distances", "tests/engine/ties", "tests/engine/counting"],
+    "pass": [*ENGINE, "tests/engine/counting", "tests/engine"],
+    "counting": ["tests/engine/counting", "tests/engine"],
+    "ties": ["tests/engine/ties", "tests/engine"],
+    "measures": ["tests/measures/test_loops.py", "tests/measures", "tests/test_worlds.py"],
+    "analyses": ["tests/analyses", "tests/trust"],
+    "inputs": ["tests/inputs"],
+    "support": ["tests/support", "tests/engine/distances", "tests/engine", "tests/measures"],
+}
+ALWAYS = ["tests/test_bits.py", "tests/test_python_threads.py"]
+PLUGIN = """
+import json, os, pytest
+seen = set()
+hit = seen.add
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.when == "call" and report.passed:
+        with open(f"{os.environ['MUTANT_HITS']}.{os.getpid()}", "a") as file:
+            print(json.dumps([item.nodeid, round(report.duration, 4), sorted(seen)]), file=file)
+    return report
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    seen.clear()
+"""
 # An editable installation would load the checkout's own modules before those on the path.
 ONLY_THE_COPY = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'ScikitBuild' not in type(f).__name__]\n"
 
@@ -77,7 +125,7 @@ class Place:
     """The node of this number in a file; `text` is the file with it changed, `whole` without."""
 
     def __init__(self, path: Path, number: int) -> None:
-        self.path, self.whole = path, path.read_text(encoding="utf-8")
+        self.path, self.whole, self.number = path, path.read_text(encoding="utf-8"), number
         tree = ast.parse(self.whole)
         node = list(nodes(tree))[number]
         before = shown(node)
@@ -95,6 +143,37 @@ class Place:
             if Path("tests", *parts[:end]).is_dir():
                 return [str(Path(top, *parts[:end])) for top in (PACKAGE, "tests")]
         return [str(path) for path in (self.path, Path(f"tests/test_{parts[0]}")) if path.exists()]
+
+
+class CorePlace:
+    """The same for a file of the core: a place in its text."""
+
+    def __init__(self, path: Path, match: re.Match[str]) -> None:
+        self.path, self.whole = path, path.read_text(encoding="utf-8")
+        new = SWAPPED.get(match[0], str(int(match[0]) + 1) if match[0].isdigit() else "!")
+        self.text = self.whole[: match.start()] + new + self.whole[match.end() :]
+        line = self.whole[: match.start()].count("\n")
+        before, after = (text.splitlines()[line].strip() for text in (self.whole, self.text))
+        self.title = f"core/{path.relative_to(CORE)}:{line + 1}: {before}  ->  {after}"
+
+    @property
+    def tests(self) -> list[str]:
+        parts = self.path.relative_to(CORE).parts
+        return (OF_CORE[parts[0]] if len(parts) > 1 else ["tests/engine"]) + ALWAYS
+
+
+def draw_core(count: int, seed: int) -> list[CorePlace]:
+    """As many places of each kind, of all files of the core but its bindings."""
+    kinds: dict[str, list[tuple[Path, re.Match[str]]]] = {}
+    for path in sorted(CORE.rglob("*.*")):
+        if not path.name.startswith(("bindings", "casters")):
+            blank = NOT_CODE.sub(lambda text: " " * len(text[0]), path.read_text(encoding="utf-8"))
+            for match in IN_CORE.finditer(blank):
+                kind = "condition" if not match[0] else "integer" if match[0].isdigit() else "comparison"
+                kinds.setdefault(KIND_OF.get(match[0], kind), []).append((path, match))
+    chance = random.Random(seed)
+    drawn = [chance.sample(kinds[kind], min(-(-count // len(kinds)), len(kinds[kind]))) for kind in sorted(kinds)]
+    return [CorePlace(*place) for row in itertools.zip_longest(*drawn) for place in row if place][:count]
 
 
 def draw(packages: list[str], count: int, seed: int) -> list[Place]:
@@ -122,11 +201,70 @@ def copied(folder: Path) -> None:
     (folder / "src/sitecustomize.py").write_text(ONLY_THE_COPY)
 
 
-def outcome(folder: Path, tests: list[str], seconds: float | None) -> str:
+def noting(path: Path, places: dict[int, Place]) -> str:
+    """The text of a file in which each of these places, by number, notes that a function comes to it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    listed = list(nodes(tree))
+    parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    for number, place in places.items():
+        chain = [listed[place.number]]
+        while id(chain[-1]) in parents:
+            chain.append(parents[id(chain[-1])])
+        if not any(isinstance(node, ast.FunctionDef | ast.Lambda) for node in chain[1:]):
+            continue  # runs as the module is imported
+        statement = next((node for node in chain if isinstance(node, ast.stmt)), tree)
+        for name, body in ast.iter_fields(parents[id(statement)]):
+            if isinstance(body, list) and any(each is statement for each in body) and name != "decorator_list":
+                at = next(i for i, each in enumerate(body) if each is statement)
+                body.insert(at, ast.parse(f"__import__('mutant_hits').hit({number})").body[0])
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def record(folder: Path, places: dict[int, Place], file: Path) -> None:
+    """Run all plain tests in the copy once and write which come to which places, with how long they take."""
+    (folder / "src/mutant_hits.py").write_text(PLUGIN)
+    for path in {place.path for place in places.values()}:
+        (folder / path).write_text(noting(path, {n: place for n, place in places.items() if place.path == path}))
+    os.environ["MUTANT_HITS"] = str(folder.parent / "hits")
+    outcome(folder, ["-p", "mutant_hits", "-n", "2"], None, "not slow", "--maxfail=99")
+    for place in places.values():
+        (folder / place.path).write_text(place.whole, encoding="utf-8")
+    file.write_text("".join(path.read_text() for path in sorted(folder.parent.glob("hits.*"))))
+
+
+def chosen(file: Path, is_wanted: Callable[[str, list[int]], bool], seconds: float = 100) -> list[str]:
+    """The recorded tests that are wanted, the quickest of each test function first, then their other parameters."""
+    of_function: dict[str, list[tuple[float, str]]] = {}
+    for name, duration, places in map(json.loads, file.read_text().splitlines()):
+        if is_wanted(name, places):
+            of_function.setdefault(name.partition("[")[0], []).append((duration, name))
+    rows = itertools.zip_longest(*sorted(sorted(tests) for tests in of_function.values()))
+    listed = [test for row in rows for test in row if test]
+    until = itertools.accumulate(duration for duration, _ in listed)
+    return [name for (_, name), total in zip(listed, until, strict=True) if total <= seconds][:300]
+
+
+def build(folder: Path) -> bool:
+    """Build the core of the copy, as a release does, and return whether it compiles."""
+    options = ["-GNinja", f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+    commands = [
+        ["cmake", "-S", str(folder), "-B", str(folder / "build"), *options],
+        ["ninja", "-C", str(folder / "build")],
+    ]
+    for command in commands if not (folder / "build").exists() else commands[1:]:
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            return False
+    for path in (folder / PACKAGE).glob("_core.*so"):
+        path.unlink()
+    shutil.copy2(next((folder / "build").glob("_core.*so")), folder / PACKAGE)
+    return True
+
+
+def outcome(folder: Path, tests: list[str], seconds: float | None, marks: str = "", stop: str = "-x") -> str:
     """Return the result of the tests on the copy: `survived`, `caught` or, if they take longer, `late`."""
     data = os.environ.get("DEADHEAT_DATA", str(ROOT.parent / "shared" / "data"))
     environment = os.environ | {"PYTHONPATH": str(folder / "src"), "DEADHEAT_DATA": data}
-    options = ["-x", "-q", "-m", "", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+    options = [stop, "-q", "-m", marks, "-p", "no:cacheprovider", "--hypothesis-seed=0"]
     command = [sys.executable, "-m", "pytest", *options, *tests]
     with (folder.parent / f"{folder.name}.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True)
@@ -143,33 +281,49 @@ def main() -> int:
     parser.add_argument("--packages", nargs="+", help="folders or files in src/deadheat; default: all")
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--core", type=int, default=0, help="places of src/core in addition")
+    parser.add_argument("--record", type=Path, help="where the tests that come to each place are, or will be")
     parser.add_argument("--only", type=int, nargs="+", help="numbers of the places to run")
     parser.add_argument("--tests", nargs="+", help="what pytest runs; default: the same package's tests")
     parser.add_argument("--against", choices=["package", "all"], default="package")
     parser.add_argument("--limit", type=float, default=900, help="seconds until a run counts as caught")
     options = parser.parse_args()
-    places = list(enumerate(draw(options.packages or ["."], options.count, options.seed), 1))
-    places = [(number, place) for number, place in places if number in (options.only or [number])]
+    places = dict(enumerate(draw(options.packages or ["."], options.count, options.seed), 1))
+    of_core = dict(enumerate(draw_core(options.core, options.seed), options.count + 1))
     rounds = ["package", "all"] if options.against == "all" else ["package"]
     caught = dict.fromkeys(rounds, 0)
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         folder = Path(name, "copy")
         copied(folder)
-        for tests in {tuple(options.tests or mutant.tests): None for _, mutant in places}:
+        if options.record and not options.record.exists():
+            record(folder, places, options.record)
+        tests_of = {n: options.tests or place.tests for n, place in (places | of_core).items()}
+        if options.record:
+            tests_of |= {n: chosen(options.record, lambda _, there, n=n: n in there) or tests_of[n] for n in places}
+            tests_of |= {n: chosen(options.record, lambda name, _, tops=tuple(place.tests): name.startswith(tops))
+                         for n, place in of_core.items()}  # fmt: skip
+        run = {n: place for n, place in (places | of_core).items() if n in (options.only or [n])}
+        if of_core.keys() & run and not build(folder):
+            sys.exit("the core does not build")
+        for tests in {} if options.record else {tuple(tests_of[n]): None for n in run}:
             if outcome(folder, list(tests), None) != "survived":
                 sys.exit(f"nothing is broken yet, and {' '.join(tests)} fail:\n{Path(name, 'copy.log').read_text()}")
-        for number, mutant in places:
+        total, marks = 0, "not slow" if options.record else ""
+        for number, mutant in run.items():
             start, end = time.monotonic(), "survived"
             (folder / mutant.path).write_text(mutant.text, encoding="utf-8")
+            if number in of_core and not build(folder):
+                end = "no C++"
             for tests in rounds:
                 if end == "survived":
-                    end = outcome(folder, [] if tests == "all" else options.tests or mutant.tests, options.limit)
-                caught[tests] += end != "survived"
+                    end = outcome(folder, [] if tests == "all" else tests_of[number], options.limit, marks)
+                caught[tests] += end in ("caught", "late")
             (folder / mutant.path).write_text(mutant.whole, encoding="utf-8")
+            total += end != "no C++"
             print(f"{number:3}  {end:8} {time.monotonic() - start:5.0f} s  {mutant.title}", flush=True)
     for tests, number in caught.items():
-        print(f"{number} of {len(places)} caught by {'every test' if tests == 'all' else 'the tests of the package'}")
-    return 0 if caught[rounds[-1]] == len(places) else 1
+        print(f"{number} of {total} caught by {'every test' if tests == 'all' else 'the tests of the package'}")
+    return 0 if caught[rounds[-1]] == total else 1
 
 
 if __name__ == "__main__":
