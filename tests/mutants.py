@@ -4,7 +4,7 @@
     python -m tests.mutants --packages studies inputs --count 20 --seed 1
     python -m tests.mutants --packages studies --seed 1 --only 3 7       these of the same draw, after tests were mended
     python -m tests.mutants --against all                                survivors against every test too
-    python -m tests.mutants --count 90 --core 30 --record hits.jsonl     and of the core; only tests that come there
+    python -m tests.mutants --count 90 --core 30 --near 4                and of the core; tests that name a module
 
 A place is a comparison, a sum or product, a condition, an `and` or `or`, an integer. Each is changed in a temporary
 copy of the checkout, whose docstrings and tests of the same package then run until the first failure:
@@ -12,10 +12,9 @@ copy of the checkout, whose docstrings and tests of the same package then run un
 alone. A survivor may be equivalent (the program means the same), which only a reader can decide. The exit status is 1
 if any survived.
 
-`--record` first runs every plain test once, in a copy that notes which tests come to which of the drawn places of
-Python, and keeps that in the file. Then a place is tried with those, the quickest of each test function first, and
-without the slow ones. Places of the core, which is built again for each of them in the copy (cmake, ninja, ccache), are
-tried with the recorded tests of `OF_CORE`.
+With `--near`, only so many test files run, those that name the module of the place most often, without slow tests:
+minutes in place of hours; try its survivors again without it. Places of the core, which is built again for each of them
+in the copy (cmake, ninja, ccache), are tried with the tests of `OF_CORE`, without slow ones.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ import argparse
 import ast
 import importlib.util
 import itertools
-import json
 import os
 import random
 import re
@@ -34,7 +32,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path.cwd()
@@ -51,40 +49,20 @@ SWAPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "
 KIND_OF = dict.fromkeys(("+", "-", "*"), "sum") | dict.fromkeys(("&&", "||"), "logic")
 IN_CORE = re.compile(r"(?<= )(?:[<>]=?|[=!]=|[-+*]|&&|\|\|)(?= )|(?<![\w.'])\d+(?![\w.'])|(?<=\bif \()(?=\w+\))")
 NOT_CODE = re.compile(r"//[^\n]*|\"(?:\\.|[^\"\n])*\"|^ *(?:#|template|static_assert)[^\n]*", re.M)
-ENGINE = [
-    "tests/engine/test_exact.py",
-    "tests/engine/counting/test_pass.py",
-    "tests/engine/counting/test_invariance.py",
-]
+OF_COUNTING = ("invariance", "pass", "by_rules", "match_counts", "int8_filter", "sorted_rows", "given_pairs")
+COUNTING = [f"tests/engine/counting/test_{name}.py" for name in OF_COUNTING]
 OF_CORE = {
-    "distances": ["tests/engine/distances", *ENGINE, "tests/engine/counting"],
-    "exact": [*ENGINE, "tests/engine/distances", "tests/engine/ties", "tests/engine/counting"],
-    "pass": [*ENGINE, "tests/engine/counting", "tests/engine"],
-    "counting": ["tests/engine/counting", "tests/engine"],
-    "ties": ["tests/engine/ties", "tests/engine"],
-    "measures": ["tests/measures/test_loops.py", "tests/measures", "tests/test_worlds.py"],
-    "analyses": ["tests/analyses", "tests/trust"],
-    "inputs": ["tests/inputs"],
-    "support": ["tests/support", "tests/engine/distances", "tests/engine", "tests/measures"],
-}
-ALWAYS = ["tests/test_bits.py", "tests/test_python_threads.py"]
-PLUGIN = """
-import json, os, pytest
-seen = set()
-hit = seen.add
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
-    report = yield
-    if report.when == "call" and report.passed:
-        with open(f"{os.environ['MUTANT_HITS']}.{os.getpid()}", "a") as file:
-            print(json.dumps([item.nodeid, round(report.duration, 4), sorted(seen)]), file=file)
-    return report
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item):
-    seen.clear()
-"""
+    "distances": ["tests/engine/distances", "tests/test_worlds.py", *COUNTING],
+    "exact": ["tests/engine/test_exact.py", "tests/test_worlds.py", "tests/engine/ties", *COUNTING],
+    "pass": ["tests/test_worlds.py", "tests/engine/test_count.py", *COUNTING],
+    "counting": ["tests/test_worlds.py", *COUNTING, "tests/engine/counting/test_card.py"],
+    "ties": ["tests/test_worlds.py", "tests/engine/ties", *COUNTING],
+    "measures": ["tests/measures"],
+    "analyses": ["tests/analyses/test_collisions.py", "tests/analyses/test_exploit.py",
+                 "tests/analyses/test_precision_recall.py", "tests/trust"],
+    "inputs": ["tests/inputs/test_trec.py", "tests/inputs/test_run_rows.py", "tests/inputs", "tests/engine/sources"],
+    "support": ["tests/support", "tests/test_worlds.py", "tests/engine/distances", *COUNTING],
+}  # fmt: skip
 # An editable installation would load the checkout's own modules before those on the path.
 ONLY_THE_COPY = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'ScikitBuild' not in type(f).__name__]\n"
 
@@ -125,7 +103,7 @@ class Place:
     """The node of this number in a file; `text` is the file with it changed, `whole` without."""
 
     def __init__(self, path: Path, number: int) -> None:
-        self.path, self.whole, self.number = path, path.read_text(encoding="utf-8"), number
+        self.path, self.whole = path, path.read_text(encoding="utf-8")
         tree = ast.parse(self.whole)
         node = list(nodes(tree))[number]
         before = shown(node)
@@ -159,7 +137,7 @@ class CorePlace:
     @property
     def tests(self) -> list[str]:
         parts = self.path.relative_to(CORE).parts
-        return (OF_CORE[parts[0]] if len(parts) > 1 else ["tests/engine"]) + ALWAYS
+        return OF_CORE[parts[0] if len(parts) > 1 else "pass"]
 
 
 def draw_core(count: int, seed: int) -> list[CorePlace]:
@@ -201,47 +179,15 @@ def copied(folder: Path) -> None:
     (folder / "src/sitecustomize.py").write_text(ONLY_THE_COPY)
 
 
-def noting(path: Path, places: dict[int, Place]) -> str:
-    """The text of a file in which each of these places, by number, notes that a function comes to it."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    listed = list(nodes(tree))
-    parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    for number, place in places.items():
-        chain = [listed[place.number]]
-        while id(chain[-1]) in parents:
-            chain.append(parents[id(chain[-1])])
-        if not any(isinstance(node, ast.FunctionDef | ast.Lambda) for node in chain[1:]):
-            continue  # runs as the module is imported
-        statement = next((node for node in chain if isinstance(node, ast.stmt)), tree)
-        for name, body in ast.iter_fields(parents[id(statement)]):
-            if isinstance(body, list) and any(each is statement for each in body) and name != "decorator_list":
-                at = next(i for i, each in enumerate(body) if each is statement)
-                body.insert(at, ast.parse(f"__import__('mutant_hits').hit({number})").body[0])
-    return ast.unparse(ast.fix_missing_locations(tree))
-
-
-def record(folder: Path, places: dict[int, Place], file: Path) -> None:
-    """Run all plain tests in the copy once and write which come to which places, with how long they take."""
-    (folder / "src/mutant_hits.py").write_text(PLUGIN)
-    for path in {place.path for place in places.values()}:
-        (folder / path).write_text(noting(path, {n: place for n, place in places.items() if place.path == path}))
-    os.environ["MUTANT_HITS"] = str(folder.parent / "hits")
-    outcome(folder, ["-p", "mutant_hits", "-n", "2"], None, "not slow", "--maxfail=99")
-    for place in places.values():
-        (folder / place.path).write_text(place.whole, encoding="utf-8")
-    file.write_text("".join(path.read_text() for path in sorted(folder.parent.glob("hits.*"))))
-
-
-def chosen(file: Path, is_wanted: Callable[[str, list[int]], bool], seconds: float = 100) -> list[str]:
-    """The recorded tests that are wanted, the quickest of each test function first, then their other parameters."""
-    of_function: dict[str, list[tuple[float, str]]] = {}
-    for name, duration, places in map(json.loads, file.read_text().splitlines()):
-        if is_wanted(name, places):
-            of_function.setdefault(name.partition("[")[0], []).append((duration, name))
-    rows = itertools.zip_longest(*sorted(sorted(tests) for tests in of_function.values()))
-    listed = [test for row in rows for test in row if test]
-    until = itertools.accumulate(duration for duration, _ in listed)
-    return [name for (_, name), total in zip(listed, until, strict=True) if total <= seconds][:300]
+def near(place: Place, most: int) -> list[str]:
+    """The docstrings of a module, and the test files that name it most often."""
+    word, counts = re.compile(rf"\b_?{place.path.stem}s?\b"), {}
+    for path in Path("tests").rglob("test_*.py"):
+        same = place.path.relative_to(PACKAGE).parts[:-1] == path.parts[1:-1]
+        counts[path] = (1 + 9 * same) * len(word.findall(path.read_text(encoding="utf-8")))
+        counts[path] += 99 * (place.path.stem in path.stem)
+    best = sorted(filter(counts.get, counts), key=lambda path: (-counts[path], path))[:most]
+    return [str(place.path), *map(str, best)] if best else place.tests
 
 
 def build(folder: Path) -> bool:
@@ -260,11 +206,11 @@ def build(folder: Path) -> bool:
     return True
 
 
-def outcome(folder: Path, tests: list[str], seconds: float | None, marks: str = "", stop: str = "-x") -> str:
+def outcome(folder: Path, tests: list[str], seconds: float | None, marks: str = "") -> str:
     """Return the result of the tests on the copy: `survived`, `caught` or, if they take longer, `late`."""
     data = os.environ.get("DEADHEAT_DATA", str(ROOT.parent / "shared" / "data"))
     environment = os.environ | {"PYTHONPATH": str(folder / "src"), "DEADHEAT_DATA": data}
-    options = [stop, "-q", "-m", marks, "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+    options = ["-x", "-q", "-m", marks, "-p", "no:cacheprovider", "--hypothesis-seed=0"]
     command = [sys.executable, "-m", "pytest", *options, *tests]
     with (folder.parent / f"{folder.name}.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True)
@@ -282,7 +228,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--core", type=int, default=0, help="places of src/core in addition")
-    parser.add_argument("--record", type=Path, help="where the tests that come to each place are, or will be")
+    parser.add_argument("--near", type=int, help="run so many test files for a place")
     parser.add_argument("--only", type=int, nargs="+", help="numbers of the places to run")
     parser.add_argument("--tests", nargs="+", help="what pytest runs; default: the same package's tests")
     parser.add_argument("--against", choices=["package", "all"], default="package")
@@ -295,20 +241,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         folder = Path(name, "copy")
         copied(folder)
-        if options.record and not options.record.exists():
-            record(folder, places, options.record)
         tests_of = {n: options.tests or place.tests for n, place in (places | of_core).items()}
-        if options.record:
-            tests_of |= {n: chosen(options.record, lambda _, there, n=n: n in there) or tests_of[n] for n in places}
-            tests_of |= {n: chosen(options.record, lambda name, _, tops=tuple(place.tests): name.startswith(tops))
-                         for n, place in of_core.items()}  # fmt: skip
+        if options.near:
+            tests_of |= {n: near(place, options.near) for n, place in places.items()}
         run = {n: place for n, place in (places | of_core).items() if n in (options.only or [n])}
         if of_core.keys() & run and not build(folder):
             sys.exit("the core does not build")
-        for tests in {} if options.record else {tuple(tests_of[n]): None for n in run}:
+        for tests in {} if options.near else {tuple(tests_of[n]): None for n in run}:
             if outcome(folder, list(tests), None) != "survived":
                 sys.exit(f"nothing is broken yet, and {' '.join(tests)} fail:\n{Path(name, 'copy.log').read_text()}")
-        total, marks = 0, "not slow" if options.record else ""
+        total, marks = 0, "not slow" if options.near or options.core else ""
         for number, mutant in run.items():
             start, end = time.monotonic(), "survived"
             (folder / mutant.path).write_text(mutant.text, encoding="utf-8")
