@@ -179,15 +179,15 @@ def copied(folder: Path) -> None:
     (folder / "src/sitecustomize.py").write_text(ONLY_THE_COPY)
 
 
-def near(place: Place, most: int) -> list[str]:
+def near(mutant: Place, most: int) -> list[str]:
     """The docstrings of a module, and the test files that name it most often."""
-    word, counts = re.compile(rf"\b_?{place.path.stem}s?\b"), {}
+    word, counts = re.compile(rf"\b_?{mutant.path.stem}s?\b"), {}
     for path in Path("tests").rglob("test_*.py"):
-        same = place.path.relative_to(PACKAGE).parts[:-1] == path.parts[1:-1]
+        same = mutant.path.relative_to(PACKAGE).parts[:-1] == path.parts[1:-1]
         counts[path] = (1 + 9 * same) * len(word.findall(path.read_text(encoding="utf-8")))
-        counts[path] += 99 * (place.path.stem in path.stem)
+        counts[path] += 99 * (mutant.path.stem in path.stem)
     best = sorted(filter(counts.get, counts), key=lambda path: (-counts[path], path))[:most]
-    return [str(place.path), *map(str, best)] if best else place.tests
+    return [str(mutant.path), *map(str, best)] if best else mutant.tests
 
 
 def build(folder: Path) -> bool:

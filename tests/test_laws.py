@@ -105,8 +105,8 @@ def numbers(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
         for name in value.keys() - set(NO_VALUES):
             yield from numbers(value[name], f"{at}.{name}")
     elif isinstance(value, (list, tuple)):
-        for i, each in enumerate(value):
-            yield from numbers(each, f"{at}.{i}")
+        for i, entry in enumerate(value):
+            yield from numbers(entry, f"{at}.{i}")
     elif isinstance(value, (bool, int, float)) or value is None or not at:
         yield at, None if value != value else value
 
@@ -131,8 +131,8 @@ def of_scores(given: Case) -> Any:
 
 
 def of_cutoffs(given: Case) -> Any:
-    found = dh.evaluate(given.task(), [f"P@{3 * given.factor}", f"Recall@{4 * given.factor}"])
-    return [np.array(found[name].per_query).tolist() for name in found.measures]
+    returned = dh.evaluate(given.task(), [f"P@{3 * given.factor}", f"Recall@{4 * given.factor}"])
+    return [np.array(returned[name].per_query).tolist() for name in returned.measures]
 
 
 def of_compare(given: Case) -> Any:
@@ -158,15 +158,15 @@ def of_profile(given: Case) -> Any:
 
 
 def of_index(given: Case) -> Any:
-    found = np.argsort(np.abs(given.scores[0]), axis=1, kind="stable")[:, :4]
-    return dh.index_recall(found, given.rows, given.gallery, 4, distance="euclidean").to_dict()
+    returned = np.argsort(np.abs(given.scores[0]), axis=1, kind="stable")[:, :4]
+    return dh.index_recall(returned, given.rows, given.gallery, 4, distance="euclidean").to_dict()
 
 
 def of_truth(given: Case) -> Any:
     squares = np.abs(given.scores[0])
-    found, truth = (np.argsort(each, axis=1, kind="stable")[:, :6] for each in (squares[:, ::-1], squares))
-    found = squares.shape[1] - 1 - found[:, :4]  # in the other order of the file
-    return dh.index_recall_of_truth(found, truth, np.take_along_axis(squares, truth, axis=1), 4).to_dict()
+    returned, truth = (np.argsort(each, axis=1, kind="stable")[:, :6] for each in (squares[:, ::-1], squares))
+    returned = squares.shape[1] - 1 - returned[:, :4]  # in the other order of the file
+    return dh.index_recall_of_truth(returned, truth, np.take_along_axis(squares, truth, axis=1), 4).to_dict()
 
 
 def of_candidates(given: Case) -> Any:
@@ -220,8 +220,8 @@ def of_within(given: Case) -> Any:
 
 
 def of_exploit(given: Case) -> Any:
-    found = dh.exploit(given.task(), searches=1, draws=2).to_dict()["measures"]["mAP"]
-    return [found[name] for name in ("lower", "expected", "upper")]
+    returned = dh.exploit(given.task(), searches=1, draws=2).to_dict()["measures"]["mAP"]
+    return [returned[name] for name in ("lower", "expected", "upper")]
 
 
 def of_p_values(given: Case) -> Any:

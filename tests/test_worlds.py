@@ -62,11 +62,11 @@ def test_some_queries_of_two_float8_numbers_against_all_rows(distance: str) -> N
 
 @pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_all_label_sets_with_every_rule_of_relevance(n: int) -> None:
-    sets = list(world_sets.labellings(n, up_to_names=True))
-    assert 6 * len(sets) >= 8**n
-    for i, each in enumerate(sets):
+    labellings = list(world_sets.labellings(n, up_to_names=True))
+    assert 6 * len(labellings) >= 8**n
+    for i, sets in enumerate(labellings):
         for j, rule in enumerate(world_sets.RULES):
-            world_sets.check(each, rule, world_sets.FORMS[(i + j) % 3])
+            world_sets.check(sets, rule, world_sets.FORMS[(i + j) % 3])
 
 
 TIED = world_differences.GRID + world_differences.TIED

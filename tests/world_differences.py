@@ -33,10 +33,10 @@ def worlds(n: int, kinds: list[tuple[str, str]]) -> Iterator[Kinds]:
 def tails(differences: tuple[Fraction, ...]) -> tuple[Fraction, Fraction]:
     """The shares of all swaps with a sum of at least, and of at most, the observed one."""
     observed, sums = sum(differences), [Fraction(0)]
-    for each in differences:
-        sums = [total + sign * each for total in sums for sign in (1, -1)]
+    for difference in differences:
+        sums = [total + sign * difference for total in sums for sign in (1, -1)]
     return tuple(Fraction(sum(test(each) for each in sums), len(sums))
-                 for test in (lambda each: each >= observed, lambda each: each <= observed))  # fmt: skip
+                 for test in (lambda total: total >= observed, lambda total: total <= observed))  # fmt: skip
 
 
 def pvalue(differences: Any, alternative: str) -> Fraction:
@@ -98,7 +98,9 @@ def check(kinds: Kinds) -> int:
     if n >= 5:
         gate = compare(a, b).gate()
         assert gate.pvalues["mAP"] == float(tails(tuple(sorted(of_by["lower"])))[0]), kinds
-    if len(set(worst)) == len(set(best)) == 1:  # nothing was drawn: the share of what 6 queries may miss, to the ends
+    if (
+        n > 1 and len(set(worst)) == len(set(best)) == 1
+    ):  # nothing was drawn: the share of what 6 queries may miss, to the ends
         interval = compare(a, b)["mAP"].interval()
         ends = interval.lower.low, interval.upper.high
         missed = (ends[0] - float(worst[0])) / (-1 - float(worst[0])) if worst[0] != -1 else None

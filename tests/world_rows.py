@@ -14,7 +14,7 @@ that the code treats the others in the same way.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -108,22 +108,22 @@ def distance_of(value: Fraction, distance: str) -> Surd:
 
 def keys(name: str, distance: str, ties: Any) -> Array:
     """Integers (n, n) that are larger for closer items, and equal for tied ones."""
-    found, sign = values(name, distance), -1 if distance in DISTANCES else 1
+    known, sign = values(name, distance), -1 if distance in DISTANCES else 1
     if ties == "exact":
-        number = {value: i for i, value in enumerate(sorted(found.distinct))}
-        return sign * np.array([number[value] for value in found.distinct])[found.of_pair]
-    whole = [distance_of(value, distance) for value in found.distinct]
+        number = {value: i for i, value in enumerate(sorted(known.distinct))}
+        return sign * np.array([number[value] for value in known.distinct])[known.of_pair]
+    whole = [distance_of(value, distance) for value in known.distinct]
     if ties.of == "distance":
-        return -np.array([round_to(each, ties.dtype) for each in whole])[found.of_pair]
+        return -np.array([round_to(each, ties.dtype) for each in whole])[known.of_pair]
     shift = 0 if distance == "inner_product" else 1
     similar = [Surd(shift - each.a, -each.b, each.square) for each in whole]
-    return np.array([round_to(each, ties.dtype) for each in similar])[found.of_pair]
+    return np.array([round_to(each, ties.dtype) for each in similar])[known.of_pair]
 
 
 def counts_within(name: str, distance: str, eps: float) -> tuple[Array, Array]:
     """Numbers of items (n, n) that are closer than each by more than eps, and by at least -eps."""
-    found = values(name, distance)
-    whole = [distance_of(value, distance) for value in found.distinct]
+    known = values(name, distance)
+    whole = [distance_of(value, distance) for value in known.distinct]
     rounded = np.array([float(each.a) + each.b * float(each.square) ** 0.5 for each in whole])
     slack, exact = 1e-14 * (np.abs(rounded).max() + eps), Fraction(eps)
 
@@ -132,8 +132,8 @@ def counts_within(name: str, distance: str, eps: float) -> tuple[Array, Array]:
         x, y = whole[a], whole[b]
         return sign_of_two_roots(x.a - y.a + shift, x.b, x.square, -y.b, y.square)
 
-    counts = np.zeros((2, *found.of_pair.shape), dtype=np.int64)
-    for row, of_row in enumerate(found.of_pair):
+    counts = np.zeros((2, *known.of_pair.shape), dtype=np.int64)
+    for row, of_row in enumerate(known.of_pair):
         for end, shift in enumerate((exact, -exact)):
             least = rounded[of_row][:, None] - rounded[of_row] + float(shift)  # (items, each)
             signs = np.sign(least)
@@ -288,9 +288,9 @@ def cosine_keys(q: Array, ties: str) -> Array:
     starts = np.flatnonzero(np.concatenate([[True], ~close]))
     for start, end in zip(starts, [*starts[1:], len(x)], strict=True):
         if end - start > 1:
-            each = [(exact(int(i)), i) for i in order[start:end]]
-            ranks = {value: rank for rank, value in enumerate(sorted({value for value, _ in each}))}
-            for value, i in each:
+            cluster = [(exact(int(i)), i) for i in order[start:end]]
+            ranks = {value: rank for rank, value in enumerate(sorted({value for value, _ in cluster}))}
+            for value, i in cluster:
                 number[i] += ranks[value]
     return number
 
@@ -299,10 +299,10 @@ def check_pairs(distance: str, ties: str, chunk: int) -> int:
     """Compare order and ties of all rows of two numbers for some of the queries; return the number of pairs."""
     rows, queries = pair_rows()
     some = queries[AT_ONCE * chunk : AT_ONCE * (chunk + 1)]
-    given: Callable[[Array], Array] = lambda each: (each * UNIT).astype(np.float32)  # noqa: E731
+    given = (rows * UNIT).astype(np.float32)
     for start in range(0, len(some), 16):
         part = some[start : start + 16]
         key = np.stack([pair_keys(q, rows, distance, ties) for q in part])
-        got = groups_of(given(part), given(rows), distance, ties)
+        got = groups_of((part * UNIT).astype(np.float32), given, distance, ties)
         require_equal(got, dense(key), f"groups of pairs from query {AT_ONCE * chunk + start}, {distance}, {ties}")
     return len(some) * len(rows)

@@ -47,9 +47,9 @@ def grade(a: int, b: int, rule: str) -> int:
     return {"any": int(shared > 0), "same": int(a == b and a > 0), "count": shared}[rule]
 
 
-def expected(query: int, place: int, items: list[tuple[int, int]], rule: str) -> tuple[list[Any], int, int]:
+def expected(query: int, position: int, items: list[tuple[int, int]], rule: str) -> tuple[list[Any], int, int]:
     """The groups of a query, (closer, closer_relevant, tied, {grade: count}), items ranked and relevant ones."""
-    ranked = [(abs(where - place), grade(query, bits, rule)) for bits, where in items]
+    ranked = [(abs(where - position), grade(query, bits, rule)) for bits, where in items]
     groups = []
     for level in sorted({distance for distance, relevant in ranked if relevant}):
         closer = [relevant for distance, relevant in ranked if distance < level]

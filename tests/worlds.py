@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -30,6 +31,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `python -m tests.worlds`
 import world_differences
 import world_rows
 import world_sets
