@@ -1,7 +1,11 @@
 """Small worlds, whole: every ranking of a few items in every partition into tie groups, against all orders of its ties.
 
-    python -m tests.worlds                        all rankings of up to 7 items, with every measure: minutes
-    python -m tests.worlds --items 5 --only mAP   smaller, and some measures
+    python -m tests.worlds                                    all rankings of up to 7 items, with every measure: minutes
+    python -m tests.worlds --items 5 --only mAP               smaller, and some measures
+    python -m tests.worlds --parts rows sets differences      the worlds of world_rows, world_sets and world_differences
+    python -m tests.worlds --parts pairs --state done.txt     all rows of two float8 numbers: half an hour
+
+With `--state`, a run goes on after what is finished.
 
 An item has grade 0, 1 or 2, and up to two relevant items are missing. Items of one group and grade are interchangeable:
 a ranking stands for all that differ in which of them is which: a group is a multiset of grades. Its orders are the
@@ -15,16 +19,23 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, combinations, pairwise, product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `python -m tests.worlds`
+import world_differences
+import world_rows
+import world_sets
 from graded_queries import profile_of, value
 
 from deadheat.engine.profiles.profile import TieProfile
@@ -158,21 +169,76 @@ def check(name: str, n: int, tolerance: float = 1e-15) -> int:
     return total
 
 
+class Step(NamedTuple):
+    """A piece of a world that is finished or not."""
+
+    name: str
+    check: Callable[[], int]  # the number of cases
+
+
+def of_rankings(items: int, only: list[str]) -> Iterator[Step]:
+    for n in range(1, items + 1):
+        for name in names(n):
+            if not only or name in only:
+                yield Step(f"rankings of {n}, {name}", partial(check, name, n))
+
+
+def of_rows() -> Iterator[Step]:
+    for case in world_rows.cases(("float8_e4m3fn", "float8_e5m2", "float4", "bits")):
+        yield Step("triples of {}, {}, {}".format(*case), partial(world_rows.check, *case))
+
+
+def of_pairs() -> Iterator[Step]:
+    for chunk in range(world_rows.n_chunk()):
+        for case in product(world_rows.NUMBERS, ("exact", *world_rows.SHORT)):
+            yield Step(
+                f"pairs of two float8 numbers, {' '.join(case)}, {chunk}", partial(world_rows.check_pairs, *case, chunk)
+            )
+
+
+def of_sets() -> Iterator[Step]:
+    for first, rule, form in product(range(2**world_sets.LABELS), world_sets.RULES, world_sets.FORMS):
+        some = [sets for sets in world_sets.labellings(4, up_to_names=False) if sets[0] == first]
+        yield Step(f"label sets from {first}, {rule}, {form}", partial(summed, world_sets.check, some, rule, form))
+
+
+def of_differences() -> Iterator[Step]:
+    kinds = world_differences.GRID + world_differences.TIED
+    for n in range(1, 7):
+        for first in kinds:
+            some = [each for each in world_differences.worlds(n, kinds) if each[0] == first]
+            yield Step(f"differences of {n} from {first}", partial(summed, world_differences.check, some))
+
+
+def summed(function: Callable[..., int], cases: list[Any], *more: Any) -> int:
+    return sum(function(case, *more) for case in cases)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=["rankings"])
     parser.add_argument("--items", type=int, default=7)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--state", type=Path, help="a file of what is finished, to go on after it")
     given = parser.parse_args()
-    for n in range(1, given.items + 1):
-        started, total, listed = (
-            time.perf_counter(),
-            0,
-            [each for each in names(n) if not given.only or each in given.only],
+    done = set(given.state.read_text().splitlines()) if given.state and given.state.exists() else set()
+    for part in given.parts:
+        total, n_step, started = 0, 0, time.process_time()
+        for step in PARTS[part](given.items, given.only) if part == "rankings" else PARTS[part]():
+            if step.name in done:
+                continue
+            total, n_step = total + step.check(), n_step + 1
+            if given.state:
+                with given.state.open("a") as file:
+                    print(step.name, file=file)
+        print(
+            f"{part}: {total:,} cases in {n_step} steps, {time.process_time() - started:.0f} s of processor", flush=True
         )
-        for name in listed:
-            total += check(name, n)
-        print(f"{n} items: {total} values of {len(listed)} measures, {time.perf_counter() - started:.0f} s", flush=True)
 
+
+PARTS: dict[str, Callable[..., Iterator[Step]]] = {
+    "rankings": of_rankings, "rows": of_rows, "pairs": of_pairs, "sets": of_sets, "differences": of_differences
+}  # fmt: skip
 
 if __name__ == "__main__":
     main()

@@ -174,6 +174,8 @@ def test_groups_have_a_dot_each_and_their_mean_an_interval(ax: Axes) -> None:
     for row, report in enumerate(reports.values()):
         result = report["mAP"]
         assert_array_equal(dots[row].get_xdata(), 100 * result.per_group.expected)
+        heights = dots[row].get_ydata()
+        assert row < heights[0] < heights[-1] < row + 0.5  # the first group is the lowest, above the row's mean
         assert_array_equal(diamonds[row].get_xdata(), [100 * result.expected])
         values = result.interval(confidence_level=0.9)
         (whisker,) = segments(ax.collections[2 * row + 1])

@@ -167,6 +167,7 @@ def test_items_are_above_the_cuts_of_the_groups_that_they_are_at_least_as_near_a
                 every = np.arange(per_group * n_group)
                 above = cuts.above(every * 0 + row, every, closeness, every * 0 + column).tolist()
                 assert counted[column] == sum(above)
+                assert cuts.count_below(queries[:1], closeness, *np.full((2, 1), n_group)) == n_group  # known already
                 assert above == sorted(above, reverse=True)  # cuts ascend
                 for cut, is_above in enumerate(above):
                     interval = cut // cuts.per_interval
