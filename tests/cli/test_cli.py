@@ -173,7 +173,8 @@ def test_help_has_groups_of_whole_sentences(name: str, command: click.Command) -
         assert option.help.endswith((".", ".tsv", ".svg"))
     shown = [line.split()[:-1] for line in passed(name, "--help").splitlines() if line.endswith(" options:")]
     used = {option.group for option in options if isinstance(option, Option)}
-    first = passed(name, "--help").splitlines()[0]
+    first, *_ = lines = passed(name, "--help").splitlines()
+    assert max(map(len, lines)) <= 80
     assert first == f"  $ deadheat {command.example}"
     asked, *words = shlex.split(command.example)
     assert asked == name

@@ -296,7 +296,7 @@ def test_classify_names_what_is_no_table_between_blanks(tmp_path: Path) -> None:
     path = tmp_path / "trials.txt"
     for text, said in (
         ("1 0.5\n0\n", ", line 2: 1 columns, but line 1 has 2"),
-        ("1 0.5\n0 0.25\n", " has no column 'score': it has 2 columns and has no names of columns"),
+        ("1 0.5\n0 0.25\n", " has no column 'score': it has 2 columns and has no names of columns: give places from 0"),
         ("label score\n1 0.5\n0 1_0\n", " must hold a number for each item, but entry 1 is no number"),
         ("0 1\n1 2\n", ", line 1 may be names or data; say which (--header/--no-header)"),
     ):

@@ -188,6 +188,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "hits.tsv": "".join(f"q1\td{i}\t99.1\t80\t0\t0\t1\t80\t5\t84\t1e-9\t{90 - i}.5\n" for i in (1, 2, 3)),
         "qrels.txt": "".join(f"q{i} 0 d3 1\nq{i} 0 d1 0\n" for i in range(1, 13)),
         **dict.fromkeys(("log.jsonl", "old.jsonl", "new.jsonl"), memory),
+        "mine.jsonl": '{"id": "q1", "retrieved": [{"id": "d2", "score": 0.5}], "expected": ["d2"]}\n',
         "sessions.tsv": "s1_0\ts1\ns1_1\ts1\ns2_0\ts2\n",
         "types.txt": "".join(f"q{i} multi-session\n" for i in range(1, 13)),
     }

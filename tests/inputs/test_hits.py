@@ -102,6 +102,24 @@ def test_a_log_of_longmemeval_has_the_run_and_its_gold(tmp_path: Path) -> None:
         assert trec.open_qrels(held) == {"q": {"s2": 1, "s3": 1}}
 
 
+def test_a_log_with_names_of_its_own(tmp_path: Path) -> None:
+    """Two lists in a line: usual names of both are found, others are named, and a message says what it needs."""
+    path = tmp_path / "log"
+    hits = [{"id": "a", "score": 0.5}, {"id": "7", "score": 0.25}]
+    record = {"id": "q", "type": "x", "retrieved": hits, "gold": ["7"]}
+    for name in ("retrieved", "ranked_ids"):
+        path.write_text(json.dumps({"question_id": "q", name: hits, "relevant_ids": ["7"]}))
+        assert (trec.open_run(path), trec.open_qrels(path)) == (SCORED, {"q": {"7": 1}})
+    path.write_text(json.dumps(record))
+    assert trec.open_run(path, columns={"query": "id"}) == SCORED  # though a hit has such a field too
+    assert trec.open_qrels(path, columns={"query": "id", "document": "gold"}) == {"q": {"7": 1}}
+    path.write_text(f"{json.dumps(record)}\n{json.dumps(record | {'id': 'r'})}\n")
+    needed = {trec.open_run: "a list of hits, under hits or results", trec.open_qrels: "a list relevant_ids"}
+    for read, lists in needed.items():
+        with pytest.raises(FileError, match=f"must have query_id and {lists}, but has a dict of id, type, retrieved"):
+            read(path)
+
+
 def test_data_sets_of_hugging_face() -> None:
     datasets = pytest.importorskip("datasets")
     held = datasets.Dataset.from_dict({"query-id": ["q", "q"], "corpus-id": ["a", "7"], "score": [0.5, 0.25]})

@@ -61,7 +61,7 @@ _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
         help="Take the ids of embeddings from this array or column of that file; rows of .npy count from 0."),
     option("Ranking", "--ascending", is_flag=True, help="Rank the lowest score first, as of distances."),
     option("Ranking", "--distance", type=Choices(DISTANCES), default="cosine", needs="embeddings",
-        help="Rank embeddings by this distance."),
+        metavar="NAME", help=f"Rank embeddings by one of {', '.join(DISTANCES)}."),
     option("Ranking", "--templates", type=Choices(["max", "mean"]), needs="embeddings",
         help="Compare people with several embeddings by their closest ones, or by their means."),
     option("Measure", "-m", "--measures", type=Choices(NAMES, listed=True), default=",".join(NAMES),

@@ -93,7 +93,10 @@ RELEVANT = (
         "the gallery."),
 )  # fmt: skip
 SOURCES = (*FILES, *EXCLUDE, *LAYOUT, RELEVANCE)
-DISTANCE = option("Ranking", "--distance", type=Choices(DISTANCES), default="cosine", help="Rank by this distance.")
+DISTANCE = option(
+    "Ranking", "--distance", type=Choices(DISTANCES), default="cosine", metavar="NAME",
+    help=f"Rank by one of {', '.join(DISTANCES)}.",
+)  # fmt: skip
 MEASURES = option(
     "Measure", "--measure", "-m", "measures", type=Choices(COMPLETIONS, listed=True), multiple=True, metavar="NAMES",
     help="Compute these measures, such as mAP,Hit@1; can be repeated. `deadheat --measures` lists all.",

@@ -30,6 +30,7 @@ NAMES = {
 OF_HITS = ("id", "uuid", "node_id", "key")  # also names of the document, in a hit of a list
 HITS = (  # of the list of hits in a response, and of what holds it
     "hits", "results", "matches", "points", "documents", "docs", "candidates", "ranked_items", "retrieval_results",
+    "retrieved", "ranked_ids",
 )  # fmt: skip
 GOLD = ("answer_session_ids", "relevant_ids")  # lists of relevant documents
 IN_ORDER = "The run has no scores: documents are ranked in the order in which they are listed."
@@ -44,7 +45,8 @@ def plain(name: Any) -> str:
 @lru_cache
 def _found(held: tuple[Any, ...], kind: str, asked: Asked, in_hits: bool) -> list[Any]:
     """Return the names of the columns of query, document and number, as a table spells them; None where it has none."""
-    spelled = {plain(name): name for name in reversed(held) if name not in asked}
+    named = asked[1:] if in_hits else asked  # the query's column is not in a hit
+    spelled = {plain(name): name for name in reversed(held) if name not in named}
     documents = ((*GOLD, *NAMES["document"]) if kind == "qrels" else NAMES["document"]) + OF_HITS * in_hits
     usual = (NAMES["query"], documents, NAMES[kind])
     return [
@@ -133,6 +135,9 @@ class RowColumns:
         needed = ", ".join(str(b if a is None else a) for a, b in zip(self.asked, usual, strict=True))
         is_list = self.kind == "run" and self.asked[1] is not None and self.asked[1] in (held := tuple(held))
         hint = f"; if {self.asked[1]!r} holds lists, add their separator" if is_list and self.separator is None else ""
+        if isinstance(row, Mapping) and len([each for each in row.values() if isinstance(each, list)]) > 1:
+            lists = f"a list of hits, under {' or '.join(HITS[:2])}" if self.kind == "run" else f"a list {GOLD[1]}"
+            needed = f"{usual[0] if self.asked[0] is None else self.asked[0]} and {lists}"
         listed = ", ".join(map(str, held))
         kind = f"a {type(row).__name__}"
         got = f"columns {listed}" if row is None else f"{kind} of {listed}" if isinstance(row, Mapping) else kind

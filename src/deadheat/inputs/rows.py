@@ -481,6 +481,8 @@ def _rows_of_record(line: int, record: Any, columns: RowColumns) -> Iterable[Row
         rule = f"must have an object in each line, but has one of type {type(record).__name__}"
         raise InvalidTypeError(columns.argument, rule)
     names = columns.found(record)
+    if names[0] is None and any(isinstance(value, (str, int, float)) for value in record.values()):
+        raise columns.lacking(record, record)
     if names[0] is None or all(isinstance(value, Mapping) for value in record.values()):
         return ((line, *row[1:]) for row in _rows_of_mapping(record, columns))
     query = record[names[0]]

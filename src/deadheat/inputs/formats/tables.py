@@ -159,7 +159,8 @@ def _place(table: ColumnTable, column: str | int) -> int:
             raise IndexError
         return range(len(table.columns))[operator.index(int(column) if isinstance(column, str) else column)]
     except (TypeError, IndexError):
-        names = "has no names of columns" if table.names is None else f"has {', '.join(map(repr, table.names))}"
+        unnamed = "has no names of columns: give places from 0"
+        names = unnamed if table.names is None else f"has {', '.join(map(repr, table.names))}"
         got = f"it has {len(table.columns)} columns and {names}"
         raise FileError(table.path, f" has no column {column!r:.50}: {got}") from None
 
