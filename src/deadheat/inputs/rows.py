@@ -30,7 +30,7 @@ import numpy as np
 
 from deadheat.errors import FileError, InputError, InvalidTypeError
 from deadheat.inputs.conversion import converting, require_collected
-from deadheat.inputs.files import Path, unreadable, unzipped
+from deadheat.inputs.files import Path, fields_of_lines, unreadable, unzipped
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.tables import check_names
 from deadheat.inputs.predictions import distinct, not_scores, scores_in
@@ -497,10 +497,7 @@ def _rows_of_record(line: int, record: Any, columns: RowColumns) -> Iterable[Row
 def pairs_in(path: Path, pair: str = "a chunk and its one document") -> dict[str, str]:
     """Return a value for each id, from a line for each: two fields, with tabs, commas or blanks between."""
     result: dict[str, str] = {}
-    with unzipped(path) as file:
-        for index, text in enumerate(file, 1):
-            line = text.decode("utf-8-sig", "surrogateescape").strip()
-            cells = line.split("\t" if "\t" in line else "," if "," in line else None)
-            if line and (len(cells) != 2 or result.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip()):
-                raise FileError(path, f", line {index}: must be {pair}")
+    for line, cells in fields_of_lines(path):
+        if len(cells) != 2 or result.setdefault(*cells) != cells[1]:
+            raise FileError(path, f", line {line}: must be {pair}")
     return result
