@@ -221,14 +221,14 @@ def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
     return copied(pieces, file, path)
 
 
-def open_place(place: Place) -> Source:
-    """Open a source of the rows at a place.
+def open_place(rows: Place) -> Source:
+    """Open a source of the rows at a rows.
 
     Rows that are small compared with the memory stay mapped, and all processes of a machine share them.
     """
-    dtype = np.dtype(place.dtype)
-    if place.shape[0] * place.shape[1] * dtype.itemsize <= available_memory() * _STAYS:
-        array: Any = np.memmap(place.path, dtype, "r", place.offset, place.shape)
+    dtype = np.dtype(rows.dtype)
+    if rows.shape[0] * rows.shape[1] * dtype.itemsize <= available_memory() * _STAYS:
+        array: Any = np.memmap(rows.path, dtype, "r", rows.offset, rows.shape)
         if array.flags.aligned:
             return Array(np.asarray(array))
-    return File(place, "rows")
+    return File(rows, "rows")
