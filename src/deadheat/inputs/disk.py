@@ -222,7 +222,7 @@ def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
 
 
 def open_place(rows: Place) -> Source:
-    """Open a source of the rows at a rows.
+    """Open a source of the rows at a place.
 
     Rows that are small compared with the memory stay mapped, and all processes of a machine share them.
     """
