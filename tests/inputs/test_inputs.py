@@ -32,16 +32,6 @@ def refused(kind, *arguments, **options):
 # embeddings
 
 
-@pytest.mark.parametrize(("value", "shown"), [(np.nan, "nan"), (-np.inf, "-inf")])
-def test_nan_and_infinity_are_refused_with_their_place(value, shown):
-    for dtype in (np.float16, ">f4", np.float64):
-        bad = ROWS.astype(dtype)
-        bad[2, 1] = value
-        said = f"must be finite, but holds {shown} in row 2, column 1"
-        assert refused(ValueError, bad, LABELS, distance="cityblock") == f"embeddings {said}"
-        assert refused(ValueError, ROWS, LABELS, bad, LABELS) == f"gallery {said}"
-
-
 @pytest.mark.parametrize(
     ("array", "kind", "parts"),
     [
@@ -51,8 +41,6 @@ def test_nan_and_infinity_are_refused_with_their_place(value, shown):
         (ROWS.astype(str), TypeError, ("real", "<U")),
         (ROWS.astype("M8[s]"), TypeError, ("real", "datetime64")),
         (np.zeros(4, dtype=[("a", "f4")])[:, None], TypeError, ("real",)),
-        (np.array([[2**53 + 1, 0, 0]] * 4), ValueError, ("2^53", "a larger one in row 0")),
-        (np.array([[-(2**53) - 1, 0, 0]] * 4), ValueError, ("2^53", "a larger one in row 0")),
         (np.array([[2**63 + 1, 0, 0]] * 4, dtype=np.uint64), ValueError, ("2^53", "a larger one in row 0")),
         ([[1.0, None, 2.0]] * 4, ValueError, ("must have no missing values, but row 0 has one",)),
         ([[2**70, 1, 2]] * 4, TypeError, ("real", "object")),

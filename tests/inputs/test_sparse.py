@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 import deadheat as dh
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.inputs.samples import open_rows
-from deadheat.inputs.source import fingerprint
+from deadheat.inputs.source import digest_of_rows
 from deadheat.inputs.sparse import SparseRows, shared_columns
 
 sparse = pytest.importorskip("scipy.sparse")
@@ -138,7 +138,7 @@ def test_rows_as_a_source_returns_them() -> None:
     assert_array_equal(source.take(index), rows[index])
     assert_array_equal(source.take(index[:0]), rows[:0])
     assert_array_equal(source.of_columns(rows.any(axis=0)).whole(), rows[:, rows.any(axis=0)])
-    assert fingerprint(source) == fingerprint(open_rows(rows, "embeddings"))
+    assert digest_of_rows(source) == digest_of_rows(open_rows(rows, "embeddings"))
     parts = [sparse.csr_array(rows[:7]), rows[7:20], sparse.csr_array((0, 14)), sparse.csc_array(rows[20:])]
     assert_array_equal(open_rows(parts, "embeddings").whole(), rows)
 

@@ -39,23 +39,12 @@ _OF_LISTS = "must hold numbers, text or lists of numbers"
 
 @names_argument
 def plain(values: Any, *, ragged: str = _RAGGED, unmasked: str = "") -> Array:
-    """Convert values to an array of a type that holds them.
+    """Convert values to an array of a type that holds them; bfloat16 and shorter floats become float32.
 
-    Parameters
-    ----------
-    values : array-like
-        Also an array of another library (PyTorch, JAX, CuPy, anything with `__array__` or `__dlpack__`), wherever it
-        is; a data frame of pandas, Polars or pyarrow; a column of one of these, or of Hugging Face's datasets, of
-        numbers, text or lists of one length; anything with `__arrow_c_stream__` or `__arrow_c_array__`.
-    ragged : str
-        The rule for rows that differ in length.
-    unmasked : str
-        The alternative to a mask, for the message that refuses one.
-
-    Returns
-    -------
-    ndarray
-        bfloat16 and shorter floats, which NumPy does not have, come as float32, which holds each of them.
+    Values may be an array of another library (PyTorch, JAX, CuPy, anything with `__array__` or `__dlpack__`), wherever
+    it is; a data frame of pandas, Polars or pyarrow; a column of one of these, or of Hugging Face's datasets, of
+    numbers, text or lists of one length; anything with `__arrow_c_stream__` or `__arrow_c_array__`. For messages,
+    `ragged` is the rule for rows that differ in length, and `unmasked` the alternative to a mask.
     """
     with converting(values):
         return _plain(values, ragged, unmasked)

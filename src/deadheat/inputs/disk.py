@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
@@ -192,11 +192,6 @@ class Place(NamedTuple):
     offset: int  # bytes before the first row
     shape: tuple[int, int]
 
-    @property
-    def nbytes(self) -> int:
-        """The size of the rows in bytes."""
-        return self.shape[0] * self.shape[1] * np.dtype(self.dtype).itemsize
-
 
 def places_of(source: Source) -> list[Place | Source]:
     """Return the parts of a source: each as a `Place`, or unchanged if it is not stored row after row on disk."""
@@ -226,16 +221,14 @@ def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
     return copied(pieces, file, path)
 
 
-def open_places(places: Sequence[Place]) -> Source:
-    """Open a source of the rows at these places.
+def open_place(rows: Place) -> Source:
+    """Open a source of the rows at a place.
 
     Rows that are small compared with the memory stay mapped, and all processes of a machine share them.
     """
-    stays = sum(place.nbytes for place in places) <= available_memory() * _STAYS
-    sources = [_opened(place, stays) for place in places]
-    return sources[0] if len(sources) == 1 else Shards(sources)
-
-
-def _opened(part: Place, stays: bool) -> Source:
-    array: Any = np.memmap(part.path, np.dtype(part.dtype), "r", part.offset, part.shape) if stays else None
-    return Array(np.asarray(array)) if stays and array.flags.aligned else File(part, "rows")
+    dtype = np.dtype(rows.dtype)
+    if rows.shape[0] * rows.shape[1] * dtype.itemsize <= available_memory() * _STAYS:
+        array: Any = np.memmap(rows.path, dtype, "r", rows.offset, rows.shape)
+        if array.flags.aligned:
+            return Array(np.asarray(array))
+    return File(rows, "rows")

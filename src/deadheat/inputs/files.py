@@ -95,6 +95,20 @@ def unzipped(path: Path) -> Iterator[io.BufferedIOBase]:
             raise FileError(path, f" is damaged or truncated: {reason(error)}") from None
 
 
+def fields_of_lines(path: Path, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the fields of each line that has any: between tabs, else commas, else blanks.
+
+    `most` is the number of fields between blanks; the last of them keeps its blanks.
+    """
+    with unzipped(path) as file:
+        for number, line in enumerate(file, 1):
+            text = line.decode("utf-8-sig", "surrogateescape").strip()
+            if text:
+                between = "\t" if "\t" in text else "," if "," in text else None
+                fields = text.split(between, most - 1 if most and between is None else -1)
+                yield number, [field.strip() for field in fields]
+
+
 def require_there(path: str | os.PathLike[str]) -> None:
     """Raise the system's error for a file that does not exist; a URL is not checked."""
     if os.fspath(path) not in _held and not scratch.is_url(os.fspath(path)):

@@ -76,7 +76,7 @@ def rows_by_id(ids: NDArray[Any], gallery_ids: NDArray[Any], names: tuple[str, s
 
 
 class IdRows(NamedTuple):
-    """IdRows of different lengths, concatenated."""
+    """Rows of ids of different lengths, concatenated."""
 
     values: Array  # (n,)
     lengths: Int64  # (n_row,)

@@ -30,7 +30,7 @@ import numpy as np
 
 from deadheat.errors import FileError, InputError, InvalidTypeError
 from deadheat.inputs.conversion import converting, require_collected
-from deadheat.inputs.files import Path, unreadable, unzipped
+from deadheat.inputs.files import Path, fields_of_lines, unreadable, unzipped
 from deadheat.inputs.formats.columns import read_columns
 from deadheat.inputs.formats.tables import check_names
 from deadheat.inputs.predictions import distinct, not_scores, scores_in
@@ -502,11 +502,7 @@ def pairs_in(path: Path, pair: str = "a chunk and its one document", *, several_
     With `several_words`, blanks may also be in the value: the first ones in the line end the id.
     """
     result: dict[str, str] = {}
-    with unzipped(path) as file:
-        for index, text in enumerate(file, 1):
-            line = text.decode("utf-8-sig", "surrogateescape").strip()
-            between = "\t" if "\t" in line else "," if "," in line else None
-            cells = line.split(between, 1 if several_words and between is None else -1)
-            if line and (len(cells) != 2 or result.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip()):
-                raise FileError(path, f", line {index}: must be {pair}")
+    for line, cells in fields_of_lines(path, 2 if several_words else None):
+        if len(cells) != 2 or result.setdefault(*cells) != cells[1]:
+            raise FileError(path, f", line {line}: must be {pair}")
     return result

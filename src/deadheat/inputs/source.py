@@ -7,7 +7,7 @@ those on disk. Rows are checked before a source is made of them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -27,7 +27,6 @@ Rows: TypeAlias = NDArray[Any]
 Index: TypeAlias = NDArray[np.int64]
 
 _PIECE = 32 << 20  # bytes of a piece
-_HASHED = 8 << 20  # bytes that go into a digest at once
 
 
 class Source(ABC):
@@ -191,18 +190,15 @@ def state_of_mask(mask: NDArray[np.bool_]) -> Hashable:
     return int(_core.hash_rows(marks[:whole].view(np.float64)[None], False)[0]), marks[whole:].tobytes()
 
 
-def fingerprint(source: Source) -> bytes:
-    """Return a digest of the numbers in a source, the same for files and memory, float32 and float64."""
-    digest = hashlib.blake2b(str(source.shape).encode(), digest_size=32)
-    for _, rows in source.pieces(max(1, _HASHED // (source.shape[1] * 8))):
-        plain = _shortest(rows + 0.0)  # -0 and 0 are one number
-        digest.update(plain.dtype.name.encode())
-        digest.update(plain.data)
-    return digest.digest()
+def digest_of_rows(source: Source) -> str:
+    """Return the digest of embeddings that a receipt has, the same for files and memory, float32 and float64."""
+    numbers = ((rows + 0.0).astype("<f8", order="C").data for _, rows in source.pieces())  # -0 and 0 are one number
+    return digest_of("embeddings", source.shape, numbers)
 
 
-def _shortest(rows: Rows) -> Rows:
-    """Return numbers as little-endian float32 if that holds them all, else as little-endian float64."""
-    with np.errstate(over="ignore"):
-        short = rows.astype("<f4", copy=False)
-    return short if short is rows or (short == rows).all() else rows.astype("<f8", copy=False)
+def digest_of(kind: str, shape: tuple[int, ...], pieces: Iterable[bytes | memoryview]) -> str:
+    """Return the SHA-256 of a line with the kind of an input, a line with its shape, and its values in pieces."""
+    digest = hashlib.sha256(f"deadheat.{kind} 1\n{' '.join(map(str, shape))}\n".encode())
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()

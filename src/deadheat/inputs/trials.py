@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion, limits
-from deadheat.inputs.files import unzipped
+from deadheat.inputs.files import fields_of_lines, unzipped
 from deadheat.inputs.formats.tables import is_number
 from deadheat.inputs.labels import from_text, label_codes
 from deadheat.inputs.labels import labels as checked_labels
@@ -49,13 +49,10 @@ class Trials(NamedTuple):
 def read_trials(path: Any) -> Trials:
     """Read a file of pairs or trials."""
     lines = []
-    with unzipped(path) as file:
-        for number, line in enumerate(file, 1):
-            text = line.decode("utf-8-sig", "surrogateescape").strip()
-            if text:
-                lines.append((number, text.split("\t" if "\t" in text else "," if "," in text else None)))
-            if len(lines) > limits.current().lines:
-                raise FileError(path, f" must have at most {limits.current().lines} lines, but has more")
+    for line in fields_of_lines(path):
+        lines.append(line)
+        if len(lines) > limits.current().lines:
+            raise FileError(path, f" must have at most {limits.current().lines} lines, but has more")
     if not lines:
         raise FileError(path, " must have a pair in each line, but is empty")
     first = lines[0][1]
@@ -65,9 +62,7 @@ def read_trials(path: Any) -> Trials:
     if odd is not None:
         raise FileError(path, f", line {odd}: must have {len(first)} fields like line {lines[0][0]}")
     try:
-        return _of_columns(
-            [[cell.strip() for cell in column] for column in zip(*(row for _, row in lines), strict=True)]
-        )
+        return _of_columns([list(column) for column in zip(*(row for _, row in lines), strict=True)])
     except (InvalidTypeError, InvalidValueError) as error:
         raise FileError(path, f": {error}") from None
 

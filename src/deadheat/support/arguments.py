@@ -34,16 +34,7 @@ def _named(error: InputError | MissingPackageError, argument: str) -> Exception:
 
 @contextmanager
 def naming(argument: str) -> Iterator[None]:
-    """Name the argument in errors about its values.
-
-    Examples
-    --------
-    >>> from deadheat.errors import InvalidValueError
-    >>> with naming("gallery"):
-    ...     raise InvalidValueError("values[2]", "must be finite")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: gallery[2] must be finite
-    """
+    """Name the argument in errors about its values."""
     try:
         yield
     except (InputError, MissingPackageError) as error:
@@ -81,16 +72,7 @@ def setting(argument: str) -> str:
 
 @contextmanager
 def spelled(spellings: Mapping[str, str]) -> Iterator[None]:
-    """Write arguments in this way until the block ends, in messages that `setting` is part of and in titles of errors.
-
-    Examples
-    --------
-    >>> from deadheat.errors import InvalidValueError
-    >>> with spelled({"exclude": "--exclude"}):
-    ...     raise InvalidValueError("exclude", f"needs a gallery; leave out {setting('exclude')}")
-    Traceback (most recent call last):
-    deadheat.errors.InvalidValueError: --exclude needs a gallery; leave out --exclude
-    """
+    """Write arguments in this way until the block ends, in messages with a `setting` and in titles of errors."""
     token = _spellings.set(spellings)
     try:
         yield

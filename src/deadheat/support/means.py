@@ -26,13 +26,7 @@ def exact_total(values: Float64) -> tuple[float, int]:
 
 
 def exact_mean(values: Float64) -> float:
-    """Return the mean of the values that are not NaN, from their rounded sum; NaN if there are none.
-
-    Examples
-    --------
-    >>> exact_mean(np.array([0.25, np.nan, 0.75]))
-    0.5
-    """
+    """Return the mean of the values that are not NaN, from their rounded sum; NaN if there are none."""
     sum_of_all, count = exact_total(values)
     return sum_of_all / count if count else math.nan
 

@@ -126,16 +126,6 @@ class Unnamed:
 
     It has no name on Linux, where a process can open its open files by number: so not even a killed process leaves it.
     Elsewhere, and where half of the files that a process may open are open, it has a name, and `close` deletes it.
-
-    Examples
-    --------
-    >>> unnamed = Unnamed()
-    >>> _ = unnamed.file.write(b"text")
-    >>> unnamed.written()
-    >>> with open(unnamed.path, "rb") as file:
-    ...     file.read()
-    b'text'
-    >>> unnamed.close()
     """
 
     def __init__(self) -> None:

@@ -151,8 +151,8 @@ def test_what_is_damaged_gone_or_no_file_after_the_start_is_not_done(folder: Pat
         ({"junk": "mask"}, "junk is 'none' there and 'mask' here"),
         ({"labels": "0" * 64, "ties": "float16", "portions": "9"},
          "other labels, ties is 'exact' there and 'float16' here, portions is '8' there and '9' here"),
-        ({"format": "deadheat.Checkpoint 4"},
-         "format is 'deadheat.Checkpoint 3' there and 'deadheat.Checkpoint 4' here"),
+        ({"format": "deadheat.Checkpoint 5"},
+         "format is 'deadheat.Checkpoint 4' there and 'deadheat.Checkpoint 5' here"),
     ],
 )  # fmt: skip
 def test_another_identity(changes: dict[str, str], message: str, folder: Path) -> None:

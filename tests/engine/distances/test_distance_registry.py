@@ -20,7 +20,7 @@ from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level, Target
 from deadheat.engine.distances.scaling import ScaledRows
 from deadheat.engine.exact import Roots
-from deadheat.inputs.source import fingerprint
+from deadheat.inputs.source import digest_of_rows
 
 
 class Intersection(Distance):
@@ -39,7 +39,7 @@ class Intersection(Distance):
         self.queries, self.items = (ScaledRows.over(rows, np.ones(1)) for rows in (query, gallery))
 
     def fingerprint(self, of_query):
-        return fingerprint(self._given[0 if of_query else 1]).hex()
+        return digest_of_rows(self._given[0 if of_query else 1])
 
     def errors(self, level):
         return ScoreErrors()

@@ -35,7 +35,7 @@ from deadheat.support.atomic import replacing
 if sys.platform != "win32":
     import fcntl
 
-_FORMAT = "deadheat.Checkpoint 3"
+_FORMAT = "deadheat.Checkpoint 4"
 _MANIFEST, _LOCK = "deadheat-checkpoint.json", "deadheat-checkpoint.lock"
 _PORTION = re.compile(r"portion-\d{8,}\.npz")
 _TEMPORARY = re.compile(rf"\.({_PORTION.pattern}|{re.escape(_MANIFEST)})\.\w+")  # begun by `replacing`

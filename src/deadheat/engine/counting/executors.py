@@ -154,7 +154,7 @@ class _Pickler(pickle.Pickler):
             return part
         path = self._new()  # of rows that are not one after another, or in a temporary file without a name
         with open(path, "wb") as file:
-            return disk.write_rows(disk.open_places([part]) if isinstance(part, Place) else part, file, path)
+            return disk.write_rows(disk.open_place(part) if isinstance(part, Place) else part, file, path)
 
     def _new(self) -> str:
         return os.path.join(self._folder, str(len(os.listdir(self._folder))))
@@ -165,7 +165,7 @@ class _Unpickler(pickle.Unpickler):
         try:
             if isinstance(known, str):
                 return np.asarray(np.load(known, mmap_mode="r"))
-            sources = [disk.open_places([part]) if isinstance(part, Place) else Array(part) for part in known]
+            sources = [disk.open_place(part) if isinstance(part, Place) else Array(part) for part in known]
         except FileNotFoundError as error:
             missing = f"every worker must see the files of a run, but one does not find '{error.filename}'"
             remedy = "put embeddings in files, and TMPDIR for other data, where all workers see them"

@@ -38,7 +38,7 @@ from deadheat.engine.profiles.portions import Portion, Sums
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import ExecutorError
 from deadheat.inputs.samples import Pair
-from deadheat.inputs.source import Source, fingerprint
+from deadheat.inputs.source import Source, digest_of_rows
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.checks import cause
 from deadheat.support.lazy import hashlib, lazy
@@ -216,9 +216,9 @@ def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptio
 def _identity(pair: Pair, relevance: Relevance, options: CountingOptions, n: int) -> dict[str, str]:
     """Return all that determines a profile and its portions, by name."""
     candidates, rule = relevance.candidates, options.rule.describe(options.distance)
-    known = {"query embeddings": fingerprint(pair.query.embeddings).hex(), "distance": options.distance, "ties": rule}
+    known = {"query embeddings": digest_of_rows(pair.query.embeddings), "distance": options.distance, "ties": rule}
     if pair.gallery is not None:
-        known["gallery embeddings"] = fingerprint(pair.gallery.embeddings).hex()
+        known["gallery embeddings"] = digest_of_rows(pair.gallery.embeddings)
         if candidates.itself is not None:
             known["items left out"] = _digest(candidates.itself)
     known["labels"] = _digest(relevance.query_class, relevance.gallery_class)

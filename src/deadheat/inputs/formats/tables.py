@@ -33,7 +33,7 @@ _INTEGER = re.compile("[+-]?[0-9]+")
 
 @dataclass(frozen=True)
 class ColumnTable:
-    """ColumnTable of equal length: lists of text, or arrays, where a column of lists is 2-D.
+    """Columns of equal length: lists of text, or arrays, where a column of lists is 2-D.
 
     `lines` has the number of the line that each row of text is in.
     """

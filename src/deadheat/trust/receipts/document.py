@@ -19,6 +19,7 @@ from typing import Any, NoReturn, Self
 
 from deadheat.errors import MOST, FileError, InvalidTypeError, printable, reason
 from deadheat.inputs import limits
+from deadheat.inputs.predictions import distinct
 from deadheat.reports.tables import program
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
@@ -105,7 +106,7 @@ class Receipt:
         try:
             if len(text) > MOST_BYTES:
                 raise ValueError(f"it has over {MOST_BYTES >> 20} MB")
-            content = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+            content = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=distinct)
             if not isinstance(content, dict):
                 raise ValueError("it is no dictionary")
         except (ValueError, RecursionError) as error:
@@ -163,13 +164,6 @@ def _json(content: Mapping[str, Any], **options: Any) -> str:
 
 def _refuse_constant(text: str) -> NoReturn:
     raise ValueError(f"it holds {text}")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        raise ValueError("a name comes twice in it")
-    return content
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ with the shape, and the values:
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -40,7 +39,7 @@ from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.pair_rules import RuledMask
 from deadheat.inputs.relevance import Pairs
 from deadheat.inputs.samples import Pair
-from deadheat.inputs.source import Source
+from deadheat.inputs.source import digest_of, digest_of_rows
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.evaluating import Weights, evaluate, report_of
 from deadheat.reports.report import Report
@@ -141,20 +140,20 @@ def _inputs(pair: Pair, options: CountingOptions) -> dict[str, Any]:
             content[name] = {"shape": list(rows.shape), "sha256": digest_of_rows(rows)}
             if options.relevant is None:
                 content[labels] = {"shape": [len(samples.labels)], "sha256": digest_of_labels(samples.labels)}
-    n_query = len(pair.query.labels)
     if options.relevant is not None:
-        pairs = _pairs_by_query(options.relevant)
-        content["relevant"] = {
-            "shape": list(options.relevant.shape), "sha256": _digest("pairs", options.relevant.shape, pairs)
-        }  # fmt: skip
+        content["relevant"] = _input("pairs", options.relevant.shape, _pairs_by_query(options.relevant))
     if options.junk is not None:
         mask = options.junk
         marks = (np.ascontiguousarray(row).view(np.uint8).data for row in _rows_of_mask(mask))
-        content["junk"] = {"shape": list(mask.shape), "sha256": _digest("mask", mask.shape, marks)}
+        content["junk"] = _input("mask", mask.shape, marks)
     if options.exclude is not None:
         own = options.exclude.astype("<i8", order="C")
-        content["exclude"] = {"shape": [n_query], "sha256": _digest("rows", own.shape, [own.data])}
+        content["exclude"] = _input("rows", own.shape, [own.data])
     return content
+
+
+def _input(kind: str, shape: tuple[int, ...], pieces: Iterable[bytes | memoryview]) -> dict[str, Any]:
+    return {"shape": list(shape), "sha256": digest_of(kind, shape, pieces)}
 
 
 def _rows_of_mask(mask: Any) -> Iterator[NDArray[Any]]:
@@ -179,22 +178,7 @@ def _weights(report: Report) -> dict[str, Any]:
     """Return the shape and the digest of the weights of queries, by their name; nothing without weights."""
     if report.weights is None:
         return {}
-    shape, numbers = report.weights.shape, report.weights.astype("<f8", order="C").data
-    return {"weights": {"shape": list(shape), "sha256": _digest("weights", shape, [numbers])}}
-
-
-def digest_of_rows(source: Source) -> str:
-    """Return the digest of embeddings.
-
-    Examples
-    --------
-    >>> from deadheat.inputs.source import Array
-    >>> short, long = np.ones((2, 3), dtype=np.float16), np.ones((2, 3))
-    >>> digest_of_rows(Array(short)) == digest_of_rows(Array(long))
-    True
-    """
-    numbers = ((rows + 0.0).astype("<f8", order="C").data for _, rows in source.pieces())
-    return _digest("embeddings", source.shape, numbers)
+    return {"weights": _input("weights", report.weights.shape, [report.weights.astype("<f8", order="C").data])}
 
 
 def digest_of_labels(labels: NDArray[Any] | LabelSets) -> str:
@@ -209,15 +193,8 @@ def digest_of_labels(labels: NDArray[Any] | LabelSets) -> str:
     if isinstance(labels, LabelSets):
         sets = (labels[some].rows() for some in pieces)
         lines = (b"".join(b"%d\n%b" % (len(row), b"".join(map(_line, row))) for row in rows) for rows in sets)
-        return _digest("label_sets", (len(labels),), lines)
-    return _digest("labels", labels.shape, (b"".join(map(_line, labels[some].tolist())) for some in pieces))
-
-
-def _digest(kind: str, shape: tuple[int, ...], pieces: Iterable[bytes | memoryview]) -> str:
-    digest = hashlib.sha256(f"deadheat.{kind} 1\n{' '.join(map(str, shape))}\n".encode())
-    for piece in pieces:
-        digest.update(piece)
-    return digest.hexdigest()
+        return digest_of("label_sets", (len(labels),), lines)
+    return digest_of("labels", labels.shape, (b"".join(map(_line, labels[some].tolist())) for some in pieces))
 
 
 def _line(label: Any) -> bytes:
