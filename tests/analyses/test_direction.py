@@ -108,18 +108,6 @@ def test_gates_in_ranks() -> None:
     assert "fall by more than 0 points or 0 ranks from A" in dh.compare(better, worse).gate().verdict()
 
 
-def test_where_only_fractions_are_printed_others_are_refused() -> None:
-    task = dh.Task([[0], [1], [5], [6]], list("aabb"), distance="euclidean")
-    for call in (
-        lambda: dh.grouped(task, group_size=2, measures="MnR"),
-        lambda: dh.exploit(task, measure="DCG@1"),
-        lambda: dh.audit(task, measures="MdR"),
-        lambda: dh.random_baseline([0, 0, 1], measure="MnR"),
-    ):
-        with pytest.raises(InputError, match=r"measures must be means in \[0, 1\] here, but (MnR|MdR|DCG@1) is not"):
-            call()
-
-
 @pytest.mark.parametrize(("name", "singletons"), [("MnR", "zero"), ("MnR", "one"), ("DCG", "one"), ("EF@0.5", "one")])
 def test_a_query_without_a_relevant_item_has_no_value_in_another_unit(name: str, singletons: Any) -> None:
     profile = dh.TieProfile.from_groups([[(0, 0, 1, 1)], []], n_ranked=[2, 2])

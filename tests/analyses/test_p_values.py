@@ -177,19 +177,3 @@ def test_a_tolerance_has_no_expectation() -> None:
     result = dh.p_values(task)
     assert np.isnan([result.per_row["p"].expected, result.per_row["q"].expected]).all()
     assert (result.per_row["p"].lower < result.per_row["p"].upper).all()
-
-
-@pytest.mark.parametrize(("task", "options", "message"), [
-    (dh.from_scores([[1, 2]], [[1, 0]]), {}, 'task must have one label a query, or by must be "query"'),
-    (dh.from_scores([[1, 2]], [[1, 0]]).profile, {}, 'task must have one label a query, or by must be "query"'),
-    (dh.from_scores([[1, 2]], [[0, 0]]), {"by": "query"}, "task must rank every relevant item, and have one"),
-    (dh.from_run({"q": {"a": 1.0}}, {"q": {"a": 1, "b": 1}}), {"by": "query"},
-     "task must rank every relevant item, and have one"),
-    (dh.Task([[0], [1]], [0, 0]), {"by": "label"}, "by must be one of class, query, but is 'label'"),
-    (dh.Task([[0], [1]], [0, 0]), {"n_resamples": 0}, "n_resamples must be at least 1, but is 0"),
-    ([1], {}, "task must be a Task or a TieProfile, but is of type list"),
-])  # fmt: skip
-def test_refusals(task: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises((ValueError, TypeError)) as caught:
-        dh.p_values(task, **options)
-    assert str(caught.value) == message

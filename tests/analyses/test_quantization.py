@@ -17,7 +17,7 @@ from deadheat.analyses.quantization import compare_formats
 from deadheat.analyses.rounding import FORMATS, quantized
 from deadheat.engine import exact
 from deadheat.engine.task import Task
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import InvalidValueError
 
 POINTS = np.random.default_rng(5).normal(size=(30, 4))
 LABELS = np.arange(30) % 5
@@ -373,14 +373,6 @@ def test_scores_are_rounded_as_ties_rounds_them():
     assert result["float64"].profile == task.profile
     assert result["bfloat16"]["mAP"].lower < result["float64"]["mAP"].lower
     assert "Bytes: of a score." in str(result)
-    for options, said in (({"formats": "int8"}, "formats: 'int8' must be left out for scores"),
-                          ({"dims": 2}, "dims must be left out for scores")):  # fmt: skip
-        with pytest.raises(InvalidValueError, match=said):
-            compare_formats(task, **options)
-    with pytest.raises(InvalidValueError, match="ties must be exact, as formats round scores, but is float32"):
-        compare_formats(task.replace(ties="float32"))
-    with pytest.raises(InvalidTypeError, match="formats"):
-        compare_formats(dh.from_ranks([1], [2], 5))
 
 
 def test_the_smallest_within_a_margin_is_tested_from_the_largest_down():
@@ -423,20 +415,3 @@ def test_a_format_after_the_first_that_fails_is_not_called_within_the_margin():
     assert dh.compare(result[8], result[4], measures="mAP").gate(0.1, "as_good")
     assert not dh.compare(result[8], result[6], measures="mAP").gate(0.1, "as_good")
     assert result.smallest(0.1) == "8 dims"
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"dims": 13}, InvalidValueError, "dims must be at most 12, as embeddings have, but hold 13"),
-        ({"dims": ()}, InvalidValueError, "dims must name at least one number of dimensions"),
-        ({"dims": (4, 0)}, InvalidValueError, "dims must be at least 1, but is 0"),
-        ({"dims": "4,8"}, InvalidTypeError, "dims must be integers, such as"),
-        ({"dims": 2.5}, InvalidTypeError, "dims must be integers, such as"),
-        ({"margin": -0.1}, InvalidValueError, "margin must be finite and not negative"),
-        ({"margin": 1.5}, InvalidValueError, "margin must be a fraction"),
-    ],
-)
-def test_dims_and_margins_are_checked(options, error, message):
-    with pytest.raises(error, match=message):
-        compare_formats(dh.Task(*sweep_points()), formats="float16", **options)

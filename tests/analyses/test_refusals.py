@@ -37,7 +37,10 @@ INDEX = {
 }
 TRUTH = {"returned": [[0, 1]], "ids": [[0, 1, 2]], "distances": [[0.0, 1.0, 2.0]], "k": 2}
 DISORDERED = "distances must be finite and ascend in each row, but those of row 0 do not"
-RANKS = dh.from_ranks([1], [1], 1)
+RANKS, SCORES = dh.from_ranks([1], [1], 1), dh.from_scores([[1.0, 2.0]], [[1, 0]])
+SUITE: dict[Any, Any] = {name: {"t": REPORT, "u": REPORT} for name in "ab"}
+VOICES = {"a/1": [1, 0], "a/2": [2, 1], "b/1": [0, 3], "c/1": [3, 6]}
+TRIALS = [("a/1", "a/2", 1), ("b/1", "c/1", 0), ("a/1", "c/1", 0)]
 OF_TASK = inspect.signature(dh.Task).parameters
 
 
@@ -130,6 +133,40 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
     *((functools.partial(dh.evaluate, *given), {}, [({"measures": 3}, "measures must be names, such as ", TypeError)])
       for given in ((ROWS, LABELS), (dh.Task(ROWS, LABELS),), (REPORT.profile,))),
     (dh.compare, {"a": REPORT, "b": REPORT}, [({"measures": 3}, "measures must be names, such as ", TypeError)]),
+    (dh.compare, {"a": {"hit": [0.0, 1.0]}}, [
+        ({"b": {"hit": [0.0, 2.0]}}, "hit must lie in [0, 1], NaN for a query that is left out, but query 1 has 2.0"),
+        ({"b": {"hit": [0.0]}}, "a and b must be of the same queries, but have 2 and 1"),
+        ({"b": {"hit": [0.0, 1.0], "x": [1.0]}}, "values must be of one length, but have "),
+        ({"b": {"hit": Triple([1.0, 1.0], [0.5, 1.0], [1.0, 1.0])}}, "hit must have lower <= expected <= upper"),
+        ({"b": {"hit": Triple([1.0, 1.0], [1.0], [1.0, 1.0])}}, "hit must have three arrays of one length"),
+        ({"b": {"miss": [0.0, 1.0]}}, "a and b must show a measure in common"),
+        *(({"b": values}, "b must be a Report, a result with a value for each query, or a dict", TypeError)
+          for values in ({}, [0.0, 1.0], 3)),
+    ]),
+    *((function, given, [({}, f"measures must be means in [0, 1] here, but {name} is not")])
+      for function, given, name in (
+        (dh.grouped, {"task": PAIRS, "group_size": 2, "measures": "MnR"}, "MnR"),
+        (dh.exploit, {"task": PAIRS, "measure": "DCG@1"}, "DCG@1"),
+        (dh.audit, {"task": PAIRS, "measures": "MdR"}, "MdR"),
+        (dh.random_baseline, {"labels": [0, 0, 1], "measure": "MnR"}, "MnR"),
+    )),
+    (dh.p_values, {"task": dh.Task([[0], [1]], [0, 0])}, [
+        *(({"task": task}, 'task must have one label a query, or by must be "query"')
+          for task in (SCORES, SCORES.profile)),
+        *(({"task": task, "by": "query"}, "task must rank every relevant item, and have one")
+          for task in (dh.from_scores([[1, 2]], [[0, 0]]), dh.from_run({"q": {"a": 1.0}}, {"q": {"a": 1, "b": 1}}))),
+        ({"by": "label"}, "by must be one of class, query, but is 'label'"),
+        ({"n_resamples": 0}, "n_resamples must be at least 1, but is 0"),
+        ({"task": [1]}, "task must be a Task or a TieProfile, but is of type list", TypeError),
+    ]),
+    (of_task(dh.hash_lookup), {"embeddings": np.eye(4) > 0, "labels": LABELS, "distance": "hamming"}, [
+        ({"distance": "cosine"}, "task must have distance 'hamming' for hash lookup, but has 'cosine'"),
+        ({"ties": "float16"}, "task must have exact ties for hash lookup, but has Rounded"),
+        ({"ties": dh.Tolerance(0.1)}, "task must have exact ties for hash lookup, but has Tolerance"),
+        ({"singletons": "none"}, "singletons must be one of"),
+        ({"labels": [0, 1, 2, 3]}, "no query has a relevant item"),
+    ]),
+    (dh.hash_lookup, {"task": RANKS}, [({}, "task must be made of embeddings", TypeError)]),
     (dh.leaderboard, {"reports": reports()}, [
         ({"reports": [*reports().values()]}, "reports must be a mapping of names to reports, but is list", TypeError),
         ({"reports": {"a": REPORT}}, "reports must be at least two, but got 1"),
@@ -141,6 +178,26 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"reports": reports(b=dh.evaluate(reports()["a"].profile[1:], "MRR"))},
          "a and b must be of the same queries, but have 12 and 11"),
         ({"resample": "group"}, "resample must be one of query, class, but is 'group'"),
+        ({"groups": {"a": "g"}}, "groups must be left out unless reports are by system and task"),
+        ({"resample": "task"}, "resample must be query or class unless reports are by system and task"),
+    ]),
+    (dh.leaderboard, {"reports": SUITE}, [
+        ({"reports": SUITE | {"b": REPORT}}, "reports['b'] must be a mapping of tasks to reports", TypeError),
+        ({"reports": SUITE | {"b": {"t": 1}}}, "reports['b']['t'] must be a Report, but is int", TypeError),
+        ({"reports": SUITE | {"b": {"": REPORT}}}, "must have tasks that are not empty", TypeError),
+        ({"reports": SUITE | {1: {}}}, "must have names that are not empty, but has 1", TypeError),
+        ({"reports": SUITE | {"b": {"t": REPORT.weighted([2.0] * 4)}}}, "must have no weights of queries"),
+        ({"measures": "MRR, Hit@1"}, "measures must be one measure for tasks, but are MRR, Hit@1"),
+        *(({"measures": name}, f"measures must be means in [0, 1] here, but {name} is not") for name in ("MnR", "MdR")),
+        ({"method": "BCa"}, "method must be 'percentile' for tasks, but is 'BCa'"),
+        ({"resample": "tasks"}, "resample must be one of query, class, task"),
+        ({"by": "best"}, "by must be one of lower, expected, upper"),
+        ({"groups": {"t": "g"}}, "groups must have a group for each task, but have none for u"),
+        ({"groups": ["g"]}, "groups must be a mapping of tasks to groups, but is list", TypeError),
+        ({"groups": dict.fromkeys("tu", "u")}, "groups must not have the name of a task or a column, but has 'u'"),
+    ]),
+    (dh.leaderboard(SUITE).pvalue, {"a": "a", "b": "b", "measure": "MRR"}, [
+        ({}, "measure must be one of mean over tasks, t, u, but is 'MRR'"),
     ]),
     (dh.index_recall, INDEX, [
         ({"returned": [[0, 0], [1, 2]]}, "returned must be distinct in a row, but query 0 has 0 twice"),
@@ -219,13 +276,32 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
         ({"groups": ["a", "b"], "n_positive": 3}, "groups must be left out with n_positive"),
         ({"order": "up"}, "order must be one of"),
         *(({"measures": [name]}, "measure must ")
-          for name in ("F1", "TPR@FPR=2", "TPR@FPR=x", "TPR@FPR=-1", "TPR@FPR=")),
+          for name in ("F1", "TPR@FPR=2", "TPR@FPR=x", "TPR@FPR=-1", "TPR@FPR=", "minDCF(2)", "minDCF(0)",
+                       "minDCF(0.1, 0)", "minDCF(q=1)", "minDCF(0.1, 1, 1, 1)", "minDCF(0.1, miss=inf)", "pAUC@FPR=0",
+                       "accuracy@threshold=x", "rank-0", "FPR@TPR=1.5", "TPIR@FPIR")),
     ]),
     (dh.pair_classification, {"embeddings": [[1.0], [2.0]], "same": [0, 1]}, [
         ({"pairs": [[0, 2], [0, 1]]}, "pairs must hold rows from 0 to 1, but holds 2"),
         ({"pairs": [[0, -1], [0, 1]]}, "pairs must hold rows from 0 to 1, but holds -1"),
         ({"pairs": [0, 1]}, "pairs must have shape (n_pair, 2), but has shape (2,)"),
         ({"pairs": [[0.0, 1.0], [0.0, 1.0]]}, "pairs must hold integers, but has dtype float64", TypeError),
+    ]),
+    (dh.pair_classification, {"embeddings": VOICES, "pairs": TRIALS}, [
+        ({"pairs": [("a/1", "x", 1), ("a/1", "y", 0)]},
+         "pairs must hold ids of embeddings, but 2 ('x', 'y') have none"),
+        ({"pairs": [(1, 2, 1), (1, 3, 0)]}, "pairs must have ids of the kind of the embeddings'", TypeError),
+        ({"pairs": [("a/1", "a/2")]}, "same must be given"),
+        ({"same": [1, 0, 0]}, "same must be left out, as the trials have their labels"),
+        ({"groups": {"a/1": 1}}, "groups must have a subject for each id, but lacks 3"),
+        ({"ids": ["a"]}, "ids must be left out where embeddings are a dictionary"),
+        ({"embeddings": {"a/1": [1], "a/2": [1, 2]}}, "embeddings must have a row"),
+        ({"embeddings": {**VOICES, "a/1": [[1, 0], [0, 1]]}},
+         "templates must be 'max' or 'mean' where an id has several"),
+        ({"templates": "min"}, "templates must be one of max, mean"),
+        ({"embeddings": [[1, 0]], "same": [1], "pairs": [[0, 0]], "templates": "max"},
+         "templates must be left out without ids"),
+        ({"embeddings": [[1, 0]], "same": [1], "pairs": [["a", "b"]]},
+         "pairs must hold integers, but has dtype <U1: ids= or", TypeError),
     ]),
     (dh.precision_recall, {"task": dh.TieProfile.from_groups([[(0, 0, 2, 1)]], [5])}, [
         ({"query": 1}, "query must be"),
@@ -245,7 +321,19 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], list[tuple[Any, ...]]]] 
          "embeddings must stay finite in float16, but holds -65520.0 in row 1, column 1"),
         ({"embeddings": [[3.4e38]], "format": "bfloat16"}, "must stay finite in bfloat16"),
     ]),
-    (of_task(dh.compare_formats), {"embeddings": POINTS, "labels": OF_POINTS}, [
+    *((dh.compare_formats, {"task": task}, [(options, message, kind)]) for task, options, message, kind in (
+        (SCORES, {"formats": "int8"}, "formats: 'int8' must be left out for scores", ValueError),
+        (SCORES, {"dims": 2}, "dims must be left out for scores", ValueError),
+        (SCORES.replace(ties="float32"), {}, "ties must be exact, as formats round scores, but is float32", ValueError),
+        (RANKS, {}, "formats", TypeError),
+    )),
+    (of_task(dh.compare_formats), {"embeddings": POINTS, "labels": OF_POINTS, "formats": "float16"}, [
+        ({"dims": 13}, "dims must be at most 4, as embeddings have, but hold 13"),
+        ({"dims": ()}, "dims must name at least one number of dimensions"),
+        ({"dims": (4, 0)}, "dims must be at least 1, but is 0"),
+        *(({"dims": dims}, "dims must be integers, such as", TypeError) for dims in ("4,8", 2.5)),
+        ({"margin": -0.1}, "margin must be finite and not negative"),
+        ({"margin": 1.5}, "margin must be a fraction"),
         ({"formats": []}, "formats must name at least one format, but got none"),
         ({"formats": ["int4"]}, "formats must be one of"),
         ({"embeddings": POINTS > 0, "distance": "hamming"},

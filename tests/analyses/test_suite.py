@@ -13,7 +13,7 @@ import pytest
 import deadheat as dh
 from deadheat import Report, TieProfile, evaluate, leaderboard
 from deadheat.analyses.suite import Suite
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import InvalidValueError
 from deadheat.reports.statistics import joint
 
 # A query is (closer, tied): one relevant item, in a group of `tied` items behind `closer` others.
@@ -244,40 +244,6 @@ def test_queries_without_a_value_and_remarks_are_said() -> None:
     assert "Reports with remarks" not in str(result)
     with pytest.raises(InvalidValueError, match="b and a on t must be of the same queries"):
         leaderboard({"a": {"t": whole}, "b": {"t": part}})
-
-
-@pytest.mark.parametrize(
-    ("change", "options", "error", "message"),
-    [
-        ({"b": report([(0, 1)])}, {}, InvalidTypeError, r"reports\['b'\] must be a mapping of tasks to reports"),
-        ({"b": {"short": 1}}, {}, InvalidTypeError, r"reports\['b'\]\['short'\] must be a Report, but is int"),
-        ({"b": {"": report([(0, 1)])}}, {}, InvalidTypeError, "must have tasks that are not empty"),
-        ({1: {}}, {}, InvalidTypeError, "must have names that are not empty, but has 1"),
-        ({}, {"measures": "MRR, Hit@1"}, InvalidValueError, "measures must be one measure for tasks, but are MRR, Hit"),
-        ({}, {"measures": "MnR"}, InvalidValueError, r"measures must be means in \[0, 1\] here, but MnR is not"),
-        ({}, {"measures": "MdR"}, InvalidValueError, r"measures must be means in \[0, 1\] here, but MdR is not"),
-        ({"b": {"short": report([(0, 1)]).weighted([2.0])}}, {}, InvalidValueError, "must have no weights of queries"),
-        ({}, {"method": "BCa"}, InvalidValueError, "method must be 'percentile' for tasks, but is 'BCa'"),
-        ({}, {"resample": "tasks"}, InvalidValueError, "resample must be one of query, class, task"),
-        ({}, {"by": "best"}, InvalidValueError, "by must be one of lower, expected, upper"),
-        ({}, {"groups": {"short": "g"}}, InvalidValueError, "groups must have a group for each task, but have none"),
-        ({}, {"groups": ["g"]}, InvalidTypeError, "groups must be a mapping of tasks to groups, but is list"),
-        ({}, {"groups": dict.fromkeys(TASKS, "long")}, InvalidValueError, "groups must not have the name of a task"),
-    ],
-)  # fmt: skip
-def test_one_line_says_what_is_wrong(change: Any, options: Any, error: Any, message: str) -> None:
-    with pytest.raises(error, match=message):
-        leaderboard({**reports(drawn(0, TASKS)), **change}, **options)
-
-
-def test_plain_boards_take_no_options_of_suites() -> None:
-    plain = {name: report([(0, 1), (1, 1)]) for name in "ab"}
-    with pytest.raises(InvalidValueError, match="groups must be left out unless reports are by system and task"):
-        leaderboard(plain, groups={"a": "g"})
-    with pytest.raises(InvalidValueError, match="resample must be query or class unless reports are by system and"):
-        leaderboard(plain, resample="task")
-    with pytest.raises(InvalidValueError, match="measure must be one of mean over tasks, short, long, other"):
-        suite(drawn(0, TASKS)).pvalue("a", "b", "MRR")
 
 
 def test_every_form_has_the_rows_and_notes() -> None:

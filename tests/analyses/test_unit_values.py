@@ -14,7 +14,6 @@ from scipy import stats
 import deadheat as dh
 from deadheat import compare
 from deadheat.analyses.influences import influences
-from deadheat.support.triple import Triple
 
 RNG = np.random.default_rng(0)
 NONE: list[list[int]] = [[] for _ in range(6)]
@@ -142,23 +141,6 @@ def test_pooled_scores_are_gated_by_groups() -> None:
         compare(old, dh.classification(scores, 1 - labels, groups))
     with pytest.raises(ValueError, match=r"^column needs a value for each query"):
         result.by_slice(labels)
-
-
-def test_unit_values_that_are_none_are_refused() -> None:
-    good = {"hit": [0.0, 1.0]}
-    for values, message in (
-        ({"hit": [0.0, 2.0]}, r"^hit must lie in \[0, 1\], NaN for a query that is left out, but query 1 has 2\.0$"),
-        ({"hit": [0.0]}, "^a and b must be of the same queries, but have 2 and 1$"),
-        ({"hit": [0.0, 1.0], "x": [1.0]}, r"^values must be of one length, but have "),
-        ({"hit": Triple([1.0, 1.0], [0.5, 1.0], [1.0, 1.0])}, "^hit must have lower <= expected <= upper"),
-        ({"hit": Triple([1.0, 1.0], [1.0], [1.0, 1.0])}, "^hit must have three arrays of one length"),
-        ({"miss": [0.0, 1.0]}, "^a and b must show a measure in common"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            compare(good, values)
-    for values in ({}, [0.0, 1.0], 3):
-        with pytest.raises(TypeError, match=r"^b must be a Report, a result with a value for each query, or a dict"):
-            compare(good, values)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("n", "margin", "rule", "n_measure", "decides"), [

@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat.analyses.thresholds import named
 from tests.analyses.test_pooled import SCORED, arrangements, cuts
 
 Items = list[tuple[int, int]]
@@ -141,15 +140,6 @@ def test_other_tools_have_the_same_values_without_ties() -> None:
     assert result["minDCF"].threshold == limits[np.argmin(costs)]
 
 
-@pytest.mark.parametrize("name", [
-    "minDCF(2)", "minDCF(0)", "minDCF(0.1, 0)", "minDCF(q=1)", "minDCF(0.1, 1, 1, 1)", "pAUC@FPR=0",
-    "accuracy@threshold=x",    "rank-0", "FPR@TPR=1.5", "TPIR@FPIR", "minDCF(0.1, miss=inf)",
-])  # fmt: skip
-def test_names_without_a_meaning(name: str) -> None:
-    with pytest.raises(dh.errors.InvalidValueError, match=r"^measure must "):
-        named(name)
-
-
 def test_names_in_one_text_may_hold_commas() -> None:
     result = dh.classification([2, 1], [1, 0], measures="EER, minDCF(0.001, 10, 1), CMC@3, FAR@TAR=.9")
     assert result.measures == ("EER", "minDCF(p=0.001, miss=10.0, fa=1.0)", "rank-3", "FPR@TPR=0.9")
@@ -199,7 +189,6 @@ def test_a_number_of_folds_is_of_consecutive_items() -> None:
 
 VOICES = {"a/1": [1, 0], "a/2": [2, 1], "b/1": [0, 3], "c/1": [3, 6]}
 LINES = [("a/1", "a/2", 1), ("b/1", "c/1", 0), ("a/1", "c/1", 0)]
-ROW: dict[str, Any] = {"embeddings": [[1, 0]], "same": [1]}
 WRITTEN = {
     "1 a b": "\n".join(f"{same} {a} {b}" for a, b, same in LINES),
     "a b target": "\r\n".join(f"{a} {b} {'target' if same else 'nontarget'}" for a, b, same in LINES) + "\r\n\r\n",
@@ -282,25 +271,6 @@ def test_files_that_hold_no_trials(text: str, reason: str, tmp_path: Path) -> No
         dh.pair_classification(VOICES, path)
     assert str(error.value).startswith(f"{path}")
     assert reason in str(error.value)
-
-
-@pytest.mark.parametrize(("wrong", "reason"), [
-    ({"pairs": [("a/1", "x", 1), ("a/1", "y", 0)]}, "pairs must hold ids of embeddings, but 2 ('x', 'y') have none"),
-    ({"pairs": [(1, 2, 1), (1, 3, 0)]}, "pairs must have ids of the kind of the embeddings'"),
-    ({"pairs": [("a/1", "a/2")]}, "same must be given"),
-    ({"same": [1, 0, 0]}, "same must be left out, as the trials have their labels"),
-    ({"groups": {"a/1": 1}}, "groups must have a subject for each id, but lacks 3"),
-    ({"ids": ["a"]}, "ids must be left out where embeddings are a dictionary"),
-    ({"embeddings": {"a/1": [1], "a/2": [1, 2]}}, "embeddings must have a row"),
-    ({"embeddings": {**VOICES, "a/1": [[1, 0], [0, 1]]}}, "templates must be 'max' or 'mean' where an id has several"),
-    ({"templates": "min"}, "templates must be one of max, mean"),
-    (ROW | {"pairs": [[0, 0]], "templates": "max"}, "templates must be left out without ids"),
-    (ROW | {"pairs": [["a", "b"]]}, "pairs must hold integers, but has dtype <U1: ids= or"),
-])  # fmt: skip
-def test_pairs_by_id_that_are_refused(wrong: dict[str, Any], reason: str) -> None:
-    with pytest.raises((dh.errors.InvalidValueError, dh.errors.InvalidTypeError)) as error:
-        dh.pair_classification(**{"embeddings": VOICES, "pairs": LINES} | wrong)
-    assert str(error.value).startswith(reason)
 
 
 @pytest.mark.parametrize("templates", ["max", "mean"])

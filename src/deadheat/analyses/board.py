@@ -78,9 +78,9 @@ class Board(Answer, Generic[Reports]):
     def _units(self, measure: str, by: By) -> Float64:
         """Return what each independent unit adds to the value of each system, (n_system, n_unit)."""
 
+    @abstractmethod
     def _name(self, measure: str | None) -> str:
-        """Return the name of a column; by default of the one that ranks."""
-        return self.measures[0] if measure is None else measure
+        """Return the name of a column, from any of its names; by default of the one that ranks."""
 
     @cached_property
     def _column(self) -> dict[str, Any]:

@@ -5,7 +5,8 @@ In come a value and a confidence for each query; out come curves, areas, accurac
 is always the model's. The level of an interval of a mean is a ``confidence_level``, which is unrelated.
 
 Equal confidences are ties, like equal distances: where their order matters, there are three values. Sums are exact and
-rounded once, so that they are bitwise independent of the order of the queries.
+rounded once, so that they are bitwise independent of the order of the queries. What needs SciPy or arviz-stats raises
+ModuleNotFoundError without it, with the command that installs it.
 """
 
 from deadheat.analyses.confidence.hits import Calibration, ConfidenceAccuracy, calibration, confidence_accuracy

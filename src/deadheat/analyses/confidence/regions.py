@@ -91,11 +91,6 @@ def highest_density_interval(
     dense one that is needed [1]_. So a plateau belongs to it as a whole or not at all, and the region can hold more
     than was asked for: `probability` says how much.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        Without arviz-stats, for samples; the message says how to install it.
-
     References
     ----------
     .. [1] Hyndman 1996, Computing and graphing highest density regions.
@@ -349,11 +344,6 @@ def normal_credible_recall(
     rounding could decide, is counted by `upper` and not by `lower`; `expected` is then NaN.
 
     Undefined: NaN for a query without an item of its label, which is left out of the means.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        Without SciPy; the message says how to install it.
 
     See Also
     --------

@@ -297,11 +297,6 @@ def confidence_report(report: Report, confidence: ArrayLike, target: ArrayLike |
     ConfidenceReport
         Each part treats ties as `error_reject_curve`, `confidence_accuracy` and `rank_correlation` do.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        Without SciPy, if there is a target.
-
     Examples
     --------
     >>> import deadheat as dh

@@ -267,11 +267,6 @@ def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelatio
     Undefined: NaN for fewer than two pairs; the coefficients also where either side is constant; `rho` and `tau` then
     range from −1 to 1. The p-value of rho is NaN for two pairs.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        Without SciPy; the message says how to install it.
-
     Examples
     --------
     Of the three pairs of items, two are in the same order in both:
