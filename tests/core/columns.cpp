@@ -1,8 +1,13 @@
 // Columns with what is relevant and what is junk in them, and tie groups from counts and from scores.
 #include "counting/columns.h"
 
+#ifndef _WIN32
+#include <fcntl.h>
+#endif
+
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 
 #include "check.h"
 #include "counting/groups.h"
@@ -142,6 +147,60 @@ TEST(columns_and_junk) {
             junk_is_left_out<double>(n_query, n_column, random);
             columns_are_expanded(n_query, n_column, random);
         }
+}
+
+TEST(items_are_taken_out_of_listed_columns) {
+    Padded<std::int64_t> columns(1, 2, 0), count(1, 2, 0), irrelevant(1, 2, 0);
+    Padded<double> score(1, 2, 0), bound(1, 2, 0);
+    columns.numbers = {2, 5}, count.numbers = {1, 1}, irrelevant.numbers = {0, 3};
+    const bool same_class[] = {true, true, false, true};
+    bool unlisted[4] = {};
+    take_out(Integers(4, 0), Integers{1, 2, 5, 9}, same_class,
+             {columns.view(), count.view(), irrelevant.view(), score.view(), bound.view()}, unlisted);
+    CHECK(unlisted[0] && !unlisted[1] && !unlisted[2] && unlisted[3]);
+    CHECK(count.numbers == Integers({0, 1}) && irrelevant.numbers == Integers({0, 2}));
+}
+
+/// True if some work ends with a std::length_error.
+template <class Work>
+bool is_too_long(const Work &work) {
+    try {
+        work();
+    } catch (const std::length_error &) {
+        return true;
+    }
+    return false;
+}
+
+/// Return a file that takes no bytes, or −1 where there is none.
+int full_file() {
+#ifdef _WIN32
+    return -1;
+#else
+    static const int file = open("/dev/full", O_WRONLY);
+    return file;
+#endif
+}
+
+/// In memory; in a file that takes no bytes, so that they go to memory after all; and where there is no room.
+TEST(groups_are_packed) {
+    const Integers lengths = {0, 3, 1}, queries = {2, 0, 1}, closer = {0, 5, 300, 1 << 30}, tied = {1, 140, 2, 1};
+    const Integers relevant = {1, 130, 2, 1}, starts = {0, 45, 60, 60};
+    for (int file : {-1, full_file()}) {
+        std::vector<std::uint8_t> bytes(60);
+        Integers of_queries[4], out[4];
+        for (Integers &numbers : of_queries) numbers.resize(3);
+        for (Integers &numbers : out) numbers.resize(closer.size());
+        const PackedGroups packed{starts, bytes, of_queries[0], of_queries[1], of_queries[2], of_queries[3], file};
+        pack_groups(packed, queries, lengths, closer, tied, relevant);
+        unpack_groups(packed, queries, {out[0], out[1], out[2], out[3]});
+        CHECK(out[0] == closer && out[1] == Integers({0, 1, 131, 0}) && out[2] == tied && out[3] == relevant);
+        CHECK(of_queries[0] == Integers({3, 1, 0}) && of_queries[1] == Integers({133, 1, 0}));
+        CHECK(of_queries[2] == Integers({1, 0, 0}) && of_queries[3] == Integers({140, 0, 0}));
+        CHECK(is_too_long([&] { pack_groups(packed, queries, {lengths.data(), 2}, {closer.data(), 2}, tied, relevant); }));
+        CHECK(is_too_long([&] { pack_groups(packed, queries, Integers{-1}, closer, tied, relevant); }));
+        CHECK(is_too_long([&] { pack_groups(packed, Integers{2}, Integers{1}, closer, tied, relevant); }));
+    }
 }
 
 TEST(groups_are_collected) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <tuple>
 
 #include "check.h"
@@ -134,6 +135,50 @@ void a_tile_is_counted(Index n, Index m, Index width, bool closed, Random &rando
     CHECK(listed(opened, n_open) == open);
     CHECK(equal_but_for_slot_0(counts, wanted));
     CHECK(counts.padding_is_untouched() && tile.padding_is_untouched());
+}
+
+/// Edges ascend, and no score of an item that may be in an interval is outside of its edges.
+template <class T>
+void edges_hold_intervals(const std::vector<double> &low, const std::vector<double> &high, Errors errors, double most) {
+    const auto n = static_cast<Index>(low.size());
+    Padded<double> lows(1, n, 0), highs(1, n, 0);
+    lows.numbers = low, highs.numbers = high;
+    Padded<T> edges(1, 2 * n + 1, 1);
+    CHECK(build_edges<T>(lows.view(), highs.view(), std::vector<Errors>{errors}, false, edges.view()) == 2 * n);
+    CHECK(edges.at(0, 2 * n) == std::numeric_limits<T>::infinity() && edges.padding_is_untouched());
+    for (Index g = 0; g < n; ++g) {
+        CHECK(edges.at(0, 2 * g) <= edges.at(0, 2 * g + 1) && edges.at(0, 2 * g + 1) <= edges.at(0, 2 * g + 2));
+        CHECK(edges.at(0, 2 * g) <= static_cast<T>(std::max(low[at(g)] - most, g > 0 ? edges.at(0, 2 * g - 1) : -3e38)));
+        CHECK(edges.at(0, 2 * g + 1) >= high[at(g)] + most);
+    }
+    Padded<std::uint16_t> codes(1, 64, 0);
+    T base = 0, scale = 0;
+    build_bins<T>(edges.view(), false, {&base, 1}, {&scale, 1}, codes.view());
+    CHECK(codes.at(0, 0) == (low[0] < -3e38 ? 1 << 15 : 0));
+}
+
+template <class T>
+void edges_of_hard_intervals() {
+    for (double step : {0.0, 1e-12, 0.25}) {
+        std::vector<double> low, high;
+        for (int g = 0; g < 70; ++g) low.push_back(1 + step * g), high.push_back(low.back() + 1e-13);
+        edges_hold_intervals<T>(low, high, {0x1p-20, INFINITE, 0}, 0x1p-20);
+        edges_hold_intervals<T>(low, high, {1, 0x1p-20, 0x1p-30}, 0x1p-20);
+    }
+    edges_hold_intervals<T>({0}, {0}, {1, 0x1p-20, 0x1p-30}, 0x1p-30);
+    edges_hold_intervals<T>({-1e300, 0}, {-1e299, 1}, {0, INFINITE, 0}, 0);
+}
+
+TEST(edges_ascend_and_hold_their_intervals) {
+    edges_of_hard_intervals<float>();
+    edges_of_hard_intervals<double>();
+    bool refused = false;
+    try {
+        edges_hold_intervals<double>({0}, {0}, {std::numeric_limits<double>::quiet_NaN(), INFINITE, 0}, 0);
+    } catch (const std::invalid_argument &) {
+        refused = true;
+    }
+    CHECK(refused);
 }
 
 TEST(tiles_are_counted) {
