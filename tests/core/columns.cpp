@@ -3,9 +3,11 @@
 
 #ifndef _WIN32
 #include <fcntl.h>
+#include <unistd.h>
 #endif
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <stdexcept>
 
@@ -203,6 +205,18 @@ TEST(groups_are_packed) {
     }
 }
 
+#ifndef _WIN32
+TEST(groups_are_written_into_a_file) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::tmpfile(), std::fclose);
+    std::uint8_t byte = 0, untouched[15] = {};
+    const Integers starts = {0, 15};
+    Integers numbers(1);
+    const PackedGroups packed{starts, untouched, numbers, numbers, numbers, numbers, fileno(file.get())};
+    packed.put(0, std::vector<std::int32_t>{5}, {});
+    CHECK(pread(packed.file, &byte, 1, 0) == 1 && byte == 10 && untouched[0] == 0);
+}
+#endif
+
 TEST(groups_are_collected) {
     Random random(62);
     for (Index n_query : {0, 1, 4})
@@ -300,6 +314,10 @@ TEST(small_groups_are_ranked) {
                 bounds.set(0, 1, 10);
                 CHECK(rank_group(scores.view(), bounds.view(), columns, classes, n_group, arrays.view()) == -1);
             }
+            // items of one column tie, whatever their scores are
+            const auto of_class = std::count(classes.begin(), classes.end(), 1);
+            const Index several = (of_class > 1 ? of_class : 0) + (n - of_class > 1 ? n - of_class : 0);
+            CHECK(rank_group(scores.view(), bounds.view(), Integers(at(n)), classes, n_group, arrays.view()) == several);
         }
 }
 
