@@ -221,12 +221,13 @@ TEST(groups_are_collected) {
     Random random(62);
     for (Index n_query : {0, 1, 4})
         for (Index width : {0, 1, 2, 9}) {
-            Padded<std::int32_t> counts(n_query, 2 * width + 1, 1), relevant(n_query, width, 2);
+            const Index step = 2 * (1 + random.below(2)), lead = step / 2, n_slot = step * width + 1;
+            Padded<std::int32_t> counts(n_query, n_slot, 1), relevant(n_query, width, 2);
             Integers queries, n_group, offsets = {0};
             for (Index i = 0; i < n_query; ++i) {
                 queries.push_back(i), n_group.push_back(random.below(width + 1));
                 offsets.push_back(offsets.back() + n_group.back());
-                for (Index slot = 0; slot <= 2 * width; ++slot)
+                for (Index slot = 0; slot < n_slot; ++slot)
                     counts.set(i, slot, static_cast<std::int32_t>(random.below(random.below(9) > 0 ? 4 : 1 << 26)));
                 for (Index g = 0; g < width; ++g) relevant.set(i, g, static_cast<std::int32_t>(1 + random.below(2)));
             }
@@ -238,16 +239,17 @@ TEST(groups_are_collected) {
             Integers of_queries[4];
             for (Integers &counted : of_queries) counted.resize(at(n_query));
             const PackedGroups packed{starts, bytes, of_queries[0], of_queries[1], of_queries[2], of_queries[3], -1};
-            collect_groups(queries, n_group, relevant.view(), {counts.view(), counts.view(), 2, 1}, packed);
+            collect_groups(queries, n_group, relevant.view(), {counts.view(), counts.view(), step, lead}, packed);
             unpack_groups(packed, queries, {closer, closer_relevant, tied, tied_relevant});
             for (Index i = 0; i < n_query; ++i)
                 for (Index g = 0; g < n_group[at(i)]; ++g) {
                     const std::size_t position = at(offsets[at(i)] + n_group[at(i)] - 1 - g);
-                    std::int64_t above = 0, seen = 0;
-                    for (Index slot = 2 * g + 2; slot <= 2 * width; ++slot) above += counts.at(i, slot);
+                    std::int64_t above = 0, seen = 0, others = 0;
+                    for (Index slot = step * g + 1; slot < n_slot; ++slot)
+                        (slot > step * g + lead ? above : others) += counts.at(i, slot);
                     for (Index other = g + 1; other < n_group[at(i)]; ++other) seen += relevant.at(i, other);
                     CHECK(closer[position] == above + seen && closer_relevant[position] == seen);
-                    CHECK(tied[position] == counts.at(i, 2 * g + 1) + relevant.at(i, g));
+                    CHECK(tied[position] == others + relevant.at(i, g));
                     CHECK(tied_relevant[position] == relevant.at(i, g));
                 }
         }

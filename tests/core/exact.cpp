@@ -432,6 +432,29 @@ TEST(distances_compare_as_their_numbers) {
     CHECK(roots.compare_shifted(5, roots, 0, -0x1p40 + 1) == -1 && roots.compare_shifted(0, roots, 5, 0x1p40 - 1) == 1);
 }
 
+/// Cosines of one query, whose square comes twice, with items of which some are multiples of others.
+TEST(cosines_of_one_query_compare_as_their_numbers) {
+    const std::vector<double> query = {3, 4}, values = {0.6, 0.6, 0.8, -0.6, -0.6, 1, 1, 0};
+    const std::vector<std::vector<double>> items = {{1, 0}, {2, 0}, {0, 1}, {-1, 0}, {-2, 0}, {3, 4}, {6, 8}, {0, 0}};
+    std::vector<Numbers> squares(2 + items.size());
+    ExactSums sums;
+    sums.set_query(query);
+    for (std::size_t k : {0, 1}) squares[k].add(sums.product(query));
+    for (std::size_t k = 0; k < items.size(); ++k) {
+        sums.set_query(items[k]);
+        squares[2 + k].add(sums.product(items[k]));
+    }
+    Roots roots[2] = {Roots(KeyKind::cosine), Roots(KeyKind::cosine)};
+    sums.set_query(query);
+    for (std::size_t k : {0, 1})
+        for (std::size_t i = 0; i < items.size(); ++i)
+            roots[k].add(sums.product(items[i]), squares[k][0], squares[2 + i][0]);
+    for (const Roots &others : roots)
+        for (Index i = 0; i < roots[0].size(); ++i)
+            for (Index j = 0; j < others.size(); ++j)
+                CHECK(roots[0].compare(i, others, j) == sign_of(values[at(i)] - values[at(j)]));
+}
+
 TEST(estimates_of_nothing_and_of_ratios_of_one_square) {
     const Estimate none{0, 0}, one{1, 0};
     CHECK(compare_estimates(none, none) == 0 && compare_estimates(none, one) < 0 && compare_estimates(one, none) > 0);
