@@ -432,10 +432,13 @@ TEST(distances_compare_as_their_numbers) {
     CHECK(roots.compare_shifted(5, roots, 0, -0x1p40 + 1) == -1 && roots.compare_shifted(0, roots, 5, 0x1p40 - 1) == 1);
 }
 
-/// Cosines of one query, whose square comes twice, with items of which some are multiples of others.
+/// Cosines of one query, whose square comes twice, with items of which some are multiples of others. The last is below 1 by
+/// 2^-61, for which 0.99 stands.
 TEST(cosines_of_one_query_compare_as_their_numbers) {
-    const std::vector<double> query = {3, 4}, values = {0.6, 0.6, 0.8, -0.6, -0.6, 1, 1, 0};
-    const std::vector<std::vector<double>> items = {{1, 0}, {2, 0}, {0, 1}, {-1, 0}, {-2, 0}, {3, 4}, {6, 8}, {0, 0}};
+    const std::vector<double> query = {3, 4}, values = {0.6, 0.6, 0.8, -0.6, -0.6, 1, 1, 0, 1, 0.99};
+    constexpr double N = 0x1p30;
+    const std::vector<std::vector<double>> items = {{1, 0}, {2, 0}, {0, 1}, {-1, 0},        {-2, 0},
+                                                    {3, 4}, {6, 8}, {0, 0}, {3 * N, 4 * N}, {3 * N - 1, 4 * N + 7}};
     std::vector<Numbers> squares(2 + items.size());
     ExactSums sums;
     sums.set_query(query);
