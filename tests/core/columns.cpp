@@ -1,8 +1,15 @@
 // Columns with what is relevant and what is junk in them, and tie groups from counts and from scores.
 #include "counting/columns.h"
 
+#ifndef _WIN32
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
+#include <cstdio>
 #include <memory>
+#include <stdexcept>
 
 #include "check.h"
 #include "counting/groups.h"
@@ -144,16 +151,83 @@ TEST(columns_and_junk) {
         }
 }
 
+TEST(items_are_taken_out_of_listed_columns) {
+    Padded<std::int64_t> columns(1, 2, 0), count(1, 2, 0), irrelevant(1, 2, 0);
+    Padded<double> score(1, 2, 0), bound(1, 2, 0);
+    columns.numbers = {2, 5}, count.numbers = {1, 1}, irrelevant.numbers = {0, 3};
+    const bool same_class[] = {true, true, false, true};
+    bool unlisted[4] = {};
+    take_out(Integers(4, 0), Integers{1, 2, 5, 9}, same_class,
+             {columns.view(), count.view(), irrelevant.view(), score.view(), bound.view()}, unlisted);
+    CHECK(unlisted[0] && !unlisted[1] && !unlisted[2] && unlisted[3]);
+    CHECK(count.numbers == Integers({0, 1}) && irrelevant.numbers == Integers({0, 2}));
+}
+
+/// True if some work ends with a std::length_error.
+template <class Work>
+bool is_too_long(const Work &work) {
+    try {
+        work();
+    } catch (const std::length_error &) {
+        return true;
+    }
+    return false;
+}
+
+/// Return a file that takes no bytes, or −1 where there is none.
+int full_file() {
+#ifdef _WIN32
+    return -1;
+#else
+    static const int file = open("/dev/full", O_WRONLY);
+    return file;
+#endif
+}
+
+/// In memory; in a file that takes no bytes, so that they go to memory after all; and where there is no room.
+TEST(groups_are_packed) {
+    const Integers lengths = {0, 3, 1}, queries = {2, 0, 1}, closer = {0, 5, 300, 1 << 30}, tied = {1, 140, 2, 1};
+    const Integers relevant = {1, 130, 2, 1}, starts = {0, 45, 60, 60};
+    for (int file : {-1, full_file()}) {
+        std::vector<std::uint8_t> bytes(60);
+        Integers of_queries[4], out[4];
+        for (Integers &numbers : of_queries) numbers.resize(3);
+        for (Integers &numbers : out) numbers.resize(closer.size());
+        const PackedGroups packed{starts, bytes, of_queries[0], of_queries[1], of_queries[2], of_queries[3], file};
+        pack_groups(packed, queries, lengths, closer, tied, relevant);
+        unpack_groups(packed, queries, {out[0], out[1], out[2], out[3]});
+        CHECK(out[0] == closer && out[1] == Integers({0, 1, 131, 0}) && out[2] == tied && out[3] == relevant);
+        CHECK(of_queries[0] == Integers({3, 1, 0}) && of_queries[1] == Integers({133, 1, 0}));
+        CHECK(of_queries[2] == Integers({1, 0, 0}) && of_queries[3] == Integers({140, 0, 0}));
+        CHECK(is_too_long([&] { pack_groups(packed, queries, {lengths.data(), 2}, {closer.data(), 2}, tied, relevant); }));
+        CHECK(is_too_long([&] { pack_groups(packed, queries, Integers{-1}, closer, tied, relevant); }));
+        CHECK(is_too_long([&] { pack_groups(packed, Integers{2}, Integers{1}, closer, tied, relevant); }));
+    }
+}
+
+#ifndef _WIN32
+TEST(groups_are_written_into_a_file) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::tmpfile(), std::fclose);
+    std::uint8_t byte = 0, untouched[15] = {};
+    const Integers starts = {0, 15};
+    Integers numbers(1);
+    const PackedGroups packed{starts, untouched, numbers, numbers, numbers, numbers, fileno(file.get())};
+    packed.put(0, std::vector<std::int32_t>{5}, {});
+    CHECK(pread(packed.file, &byte, 1, 0) == 1 && byte == 10 && untouched[0] == 0);
+}
+#endif
+
 TEST(groups_are_collected) {
     Random random(62);
     for (Index n_query : {0, 1, 4})
         for (Index width : {0, 1, 2, 9}) {
-            Padded<std::int32_t> counts(n_query, 2 * width + 1, 1), relevant(n_query, width, 2);
+            const Index step = 2 * (1 + random.below(2)), lead = step / 2, n_slot = step * width + 1;
+            Padded<std::int32_t> counts(n_query, n_slot, 1), relevant(n_query, width, 2);
             Integers queries, n_group, offsets = {0};
             for (Index i = 0; i < n_query; ++i) {
                 queries.push_back(i), n_group.push_back(random.below(width + 1));
                 offsets.push_back(offsets.back() + n_group.back());
-                for (Index slot = 0; slot <= 2 * width; ++slot)
+                for (Index slot = 0; slot < n_slot; ++slot)
                     counts.set(i, slot, static_cast<std::int32_t>(random.below(random.below(9) > 0 ? 4 : 1 << 26)));
                 for (Index g = 0; g < width; ++g) relevant.set(i, g, static_cast<std::int32_t>(1 + random.below(2)));
             }
@@ -165,16 +239,17 @@ TEST(groups_are_collected) {
             Integers of_queries[4];
             for (Integers &counted : of_queries) counted.resize(at(n_query));
             const PackedGroups packed{starts, bytes, of_queries[0], of_queries[1], of_queries[2], of_queries[3], -1};
-            collect_groups(queries, n_group, relevant.view(), {counts.view(), counts.view(), 2, 1}, packed);
+            collect_groups(queries, n_group, relevant.view(), {counts.view(), counts.view(), step, lead}, packed);
             unpack_groups(packed, queries, {closer, closer_relevant, tied, tied_relevant});
             for (Index i = 0; i < n_query; ++i)
                 for (Index g = 0; g < n_group[at(i)]; ++g) {
                     const std::size_t position = at(offsets[at(i)] + n_group[at(i)] - 1 - g);
-                    std::int64_t above = 0, seen = 0;
-                    for (Index slot = 2 * g + 2; slot <= 2 * width; ++slot) above += counts.at(i, slot);
+                    std::int64_t above = 0, seen = 0, others = 0;
+                    for (Index slot = step * g + 1; slot < n_slot; ++slot)
+                        (slot > step * g + lead ? above : others) += counts.at(i, slot);
                     for (Index other = g + 1; other < n_group[at(i)]; ++other) seen += relevant.at(i, other);
                     CHECK(closer[position] == above + seen && closer_relevant[position] == seen);
-                    CHECK(tied[position] == counts.at(i, 2 * g + 1) + relevant.at(i, g));
+                    CHECK(tied[position] == others + relevant.at(i, g));
                     CHECK(tied_relevant[position] == relevant.at(i, g));
                 }
         }
@@ -241,6 +316,10 @@ TEST(small_groups_are_ranked) {
                 bounds.set(0, 1, 10);
                 CHECK(rank_group(scores.view(), bounds.view(), columns, classes, n_group, arrays.view()) == -1);
             }
+            // items of one column tie, whatever their scores are
+            const auto of_class = std::count(classes.begin(), classes.end(), 1);
+            const Index several = (of_class > 1 ? of_class : 0) + (n - of_class > 1 ? n - of_class : 0);
+            CHECK(rank_group(scores.view(), bounds.view(), Integers(at(n)), classes, n_group, arrays.view()) == several);
         }
 }
 

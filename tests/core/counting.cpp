@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <tuple>
 
 #include "check.h"
@@ -136,6 +137,50 @@ void a_tile_is_counted(Index n, Index m, Index width, bool closed, Random &rando
     CHECK(counts.padding_is_untouched() && tile.padding_is_untouched());
 }
 
+/// Edges ascend, and no score of an item that may be in an interval is outside of its edges.
+template <class T>
+void edges_hold_intervals(const std::vector<double> &low, const std::vector<double> &high, Errors errors, double most) {
+    const auto n = static_cast<Index>(low.size());
+    Padded<double> lows(1, n, 0), highs(1, n, 0);
+    lows.numbers = low, highs.numbers = high;
+    Padded<T> edges(1, 2 * n + 1, 1);
+    CHECK(build_edges<T>(lows.view(), highs.view(), std::vector<Errors>{errors}, false, edges.view()) == 2 * n);
+    CHECK(edges.at(0, 2 * n) == std::numeric_limits<T>::infinity() && edges.padding_is_untouched());
+    for (Index g = 0; g < n; ++g) {
+        CHECK(edges.at(0, 2 * g) <= edges.at(0, 2 * g + 1) && edges.at(0, 2 * g + 1) <= edges.at(0, 2 * g + 2));
+        CHECK(edges.at(0, 2 * g) <= static_cast<T>(std::max(low[at(g)] - most, g > 0 ? edges.at(0, 2 * g - 1) : -3e38)));
+        CHECK(edges.at(0, 2 * g + 1) >= high[at(g)] + most);
+    }
+    Padded<std::uint16_t> codes(1, 64, 0);
+    T base = 0, scale = 0;
+    build_bins<T>(edges.view(), false, {&base, 1}, {&scale, 1}, codes.view());
+    CHECK(codes.at(0, 0) == (low[0] < -3e38 ? 1 << 15 : 0));
+}
+
+template <class T>
+void edges_of_hard_intervals() {
+    for (double step : {0.0, 1e-12, 0.25}) {
+        std::vector<double> low, high;
+        for (int g = 0; g < 70; ++g) low.push_back(1 + step * g), high.push_back(low.back() + 1e-13);
+        edges_hold_intervals<T>(low, high, {0x1p-20, INFINITE, 0}, 0x1p-20);
+        edges_hold_intervals<T>(low, high, {1, 0x1p-20, 0x1p-30}, 0x1p-20);
+    }
+    edges_hold_intervals<T>({0}, {0}, {1, 0x1p-20, 0x1p-30}, 0x1p-30);
+    edges_hold_intervals<T>({-1e300, 0}, {-1e299, 1}, {0, INFINITE, 0}, 0);
+}
+
+TEST(edges_ascend_and_hold_their_intervals) {
+    edges_of_hard_intervals<float>();
+    edges_of_hard_intervals<double>();
+    bool refused = false;
+    try {
+        edges_hold_intervals<double>({0}, {0}, {std::numeric_limits<double>::quiet_NaN(), INFINITE, 0}, 0);
+    } catch (const std::invalid_argument &) {
+        refused = true;
+    }
+    CHECK(refused);
+}
+
 TEST(tiles_are_counted) {
     Random random(21);
     for (Index width : {0, 1, 4, 5, 16, 17, 70, 200})
@@ -210,9 +255,11 @@ TEST(undecided_items_lie_in_intervals_that_touch) {
 
 TEST(single_items_are_placed) {
     Random random(25);
-    for (Index width : {0, 1, 2, 9})
-        for (Index n_item : {0, 1, 50}) {
-            RandomCuts cuts(3, width, 0.25, random);
+    for (Index width : {0, 1, 2, 9, 80})
+        for (Index n_item : {0, 1, 50, 200}) {
+            const Index per_interval = 1 + random.below(2);
+            const double tolerance = 0.25 * static_cast<double>(random.below(2));
+            RandomCuts cuts(3, width, tolerance, random);
             std::vector<std::int64_t> rows, guess, weight;
             std::vector<double> scores, errors;
             Padded<std::int32_t> counts = no_counts(3, width), wanted = no_counts(3, width);
@@ -220,7 +267,8 @@ TEST(single_items_are_placed) {
             std::vector<Index> open;
             for (Index p = 0; p < n_item; ++p) {
                 const Index row = random.below(3);
-                const double score = 0.5 * static_cast<double>(random.below(8 * width + 4) - 4 * width), error = 0.25;
+                const double score = 0.5 * static_cast<double>(random.below(8 * width + 4) - 4 * width),
+                             error = random.below(2) == 0 ? 0 : 0.25;
                 rows.push_back(row), guess.push_back(random.below(width + 4) - 2), weight.push_back(1 + random.below(3));
                 scores.push_back(score), errors.push_back(error);
                 Index low = 0, high = 0;
@@ -228,13 +276,16 @@ TEST(single_items_are_placed) {
                 while (high < width && score + error >= cuts.low.at(row, high)) ++high;
                 if (low == high)
                     wanted.set(row, 2 * low, wanted.at(row, 2 * low) + static_cast<std::int32_t>(weight.back()));
+                else if (tolerance == 0 && error == 0 && per_interval == 2)  // both are exact
+                    wanted.set(row, 2 * low + 1, wanted.at(row, 2 * low + 1) + static_cast<std::int32_t>(weight.back()));
                 else
                     open.push_back(p);
             }
-            const Index n = undecided_loops().place_pairs(
-                {rows, guess, scores, errors, weight}, {cuts.low.view(), cuts.high.view(), counts.view()}, 1, result.view());
+            const Index n = undecided_loops().place_pairs({rows, guess, scores, errors, weight},
+                                                          {cuts.low.view(), cuts.high.view(), counts.view()}, per_interval,
+                                                          result.view());
             CHECK(n == static_cast<Index>(open.size()));
-            for (Index q = 0; q < n; ++q) CHECK(result.at(0, q) == open[at(q)]);
+            for (Index q = 0; q < n; ++q) CHECK(result.at(0, q) == open[at(q)] && result.at(1, q) % per_interval == 0);
             CHECK(counts.numbers == wanted.numbers);
         }
 }
@@ -268,10 +319,15 @@ TEST(rows_of_the_same_pattern) {
                 opened.set(2, p, slot);
             }
             std::vector<double> scores(n * m, 1.0);
+            Padded<std::int32_t> without_scores = opened, counts_without = counts;
             const Matrix<const std::uint16_t> of_groups{match_counts.numbers.data(), n, n_group * MATCH_COUNTS,
                                                         n_group * MATCH_COUNTS};
             const Index n_left = pattern_loops().count_same_pattern(
                 opened.view(), scores, placed, {of_groups, {result.data(), n, n_group, n_group}}, weight, counts.view());
+            CHECK(n_left == pattern_loops().count_same_pattern(without_scores.view(), {}, placed,
+                                                               {of_groups, {result.data(), n, n_group, n_group}}, weight,
+                                                               counts_without.view()));
+            CHECK(without_scores.numbers == opened.numbers && counts_without.numbers == counts.numbers);
             std::int32_t settled = 0;
             for (Index i = 0; i < n; ++i)
                 for (Index slot = 0; slot <= 2 * n_group; ++slot) settled += counts.at(i, slot);

@@ -371,6 +371,103 @@ TEST(double_double_is_within_its_error) {
         }
 }
 
+TEST(only_exact_numbers_are_equal) {
+    const Dot2Number one{1, 0x1p-60, 0};
+    CHECK(Dot2Number::equal(one, one));
+    for (const Dot2Number &other : {Dot2Number{1, 0x1p-60, 1}, Dot2Number{2, 0x1p-60, 0}, Dot2Number{1, 0x1p-61, 0}})
+        CHECK(!Dot2Number::equal(one, other) && !Dot2Number::equal(other, one));
+}
+
+// Roots ---------------------------------------------------------------------------------------------------------------
+
+int sign_of(double value) { return (value > 0) - (value < 0); }
+
+constexpr double SHIFTS[] = {0, 0.5, -0.5, 1, -1, 2, -2, 3, -3, 0x1p-1000, -0x1p-1000, 0x1p1000, -0x1p1000};
+
+/// Compare all numbers of a list with each other, and with numbers moved by shifts: their values are multiples of 1/2.
+void roots_compare_as(const Roots &roots, const std::vector<double> &values) {
+    for (Index i = 0; i < roots.size(); ++i) {
+        for (double infinite : {INFINITY, -INFINITY}) CHECK(roots.compare_value(i, infinite, 1) == -sign_of(infinite));
+        for (Index j = 0; j < roots.size(); ++j) {
+            const double off = values[at(i)] - values[at(j)];
+            CHECK(roots.compare(i, roots, j) == sign_of(off));
+            for (double shift : SHIFTS) {
+                const int wanted = off == 0 || std::fabs(shift) > 100 ? sign_of(-shift) : sign_of(off - shift);
+                CHECK(roots.compare_shifted(i, roots, j, shift) == wanted);
+                CHECK(roots.compare_value(i, values[at(j)], shift) == wanted);
+            }
+        }
+    }
+}
+
+TEST(roots_compare_as_their_numbers) {
+    const std::vector<double> whole = {-3, -1, -0.5, 0, 0, 0.5, 1, 3, 4}, units = {2, 1, 1, 3, 2, 4, 2, 1, 2};
+    Roots numbers(whole), fractions(KeyKind::cosine);
+    roots_compare_as(numbers, whole);
+    numbers.add(Roots(std::vector<double>{-8, 8}));
+    CHECK(numbers.size() == 11 && numbers.compare(9, numbers, 10) < 0 && numbers.compare(10, numbers, 8) > 0);
+    std::vector<double> above, values;
+    for (std::size_t k = 0; k < whole.size(); ++k) above.push_back(whole[k] * units[k]), values.push_back(whole[k]);
+    const Roots some(above, units);
+    fractions.add(some), fractions.add(some), fractions.add(Roots(std::vector<double>{3}, std::vector<double>{6}));
+    values.insert(values.end(), whole.begin(), whole.end()), values.push_back(0.5);
+    roots_compare_as(fractions, values);
+}
+
+/// −√(q − x)², and −√(n² + 1), which is closer to −n than float64 can tell.
+TEST(distances_compare_as_their_numbers) {
+    ExactSums of_query, of_item, both;
+    Roots roots(KeyKind::distance);
+    const auto add = [&](std::vector<double> query, std::vector<double> item) {
+        of_query.set_query(query), of_item.set_query(item), both.set_query(query);
+        roots.add(both.distance(item, of_query.product(query), of_item.product(item)));
+    };
+    for (double x : {0.0, 1.0, 1.5, 3.0, 4.0}) add({1}, {x});
+    roots_compare_as(roots, {-1, 0, -0.5, -2, -3});
+    add({0, 0}, {0x1p40, 1}), add({0, 0}, {0x1p40, 0}), add({0x1.8p1023, 1}, {-0x1.8p1023, 1}),
+        add({0x1.8p1023}, {0x1.8p1023});
+    CHECK(roots.compare(5, roots, 6) == -1 && roots.compare(7, roots, 5) == -1 && roots.compare(8, roots, 1) == 0);
+    CHECK(roots.compare_value(5, -0x1p40, 0) == -1 && roots.compare_value(6, -0x1p40, 0) == 0);
+    CHECK(roots.compare_shifted(5, roots, 1, -0x1p40) == -1 && roots.compare_shifted(1, roots, 5, 0x1p40) == 1);
+    CHECK(roots.compare_shifted(5, roots, 0, -0x1p40 + 1) == -1 && roots.compare_shifted(0, roots, 5, 0x1p40 - 1) == 1);
+}
+
+/// Cosines of one query, whose square comes twice, with items of which some are multiples of others. The last is below 1 by
+/// 2^-61, for which 0.99 stands.
+TEST(cosines_of_one_query_compare_as_their_numbers) {
+    const std::vector<double> query = {3, 4}, values = {0.6, 0.6, 0.8, -0.6, -0.6, 1, 1, 0, 1, 0.99};
+    constexpr double N = 0x1p30;
+    const std::vector<std::vector<double>> items = {{1, 0}, {2, 0}, {0, 1}, {-1, 0},        {-2, 0},
+                                                    {3, 4}, {6, 8}, {0, 0}, {3 * N, 4 * N}, {3 * N - 1, 4 * N + 7}};
+    std::vector<Numbers> squares(2 + items.size());
+    ExactSums sums;
+    sums.set_query(query);
+    for (std::size_t k : {0, 1}) squares[k].add(sums.product(query));
+    for (std::size_t k = 0; k < items.size(); ++k) {
+        sums.set_query(items[k]);
+        squares[2 + k].add(sums.product(items[k]));
+    }
+    Roots roots[2] = {Roots(KeyKind::cosine), Roots(KeyKind::cosine)};
+    sums.set_query(query);
+    for (std::size_t k : {0, 1})
+        for (std::size_t i = 0; i < items.size(); ++i)
+            roots[k].add(sums.product(items[i]), squares[k][0], squares[2 + i][0]);
+    for (const Roots &others : roots)
+        for (Index i = 0; i < roots[0].size(); ++i)
+            for (Index j = 0; j < others.size(); ++j)
+                CHECK(roots[0].compare(i, others, j) == sign_of(values[at(i)] - values[at(j)]));
+}
+
+TEST(estimates_of_nothing_and_of_ratios_of_one_square) {
+    const Estimate none{0, 0}, one{1, 0};
+    CHECK(compare_estimates(none, none) == 0 && compare_estimates(none, one) < 0 && compare_estimates(one, none) > 0);
+    CHECK(scaled({1, -901}, 0) == 0 && scaled({1, -900}, 0) > 0);
+    Wide two, three;
+    two.set(2, 0), three.set(3, 0);
+    CHECK(compare_ratios(two, three, three, three) == -1 && compare_ratios(three, two, three, three) == 1);
+    CHECK(compare_ratios(three, two, two, two) == 1 && compare_ratios(three, three, two, two) == 1);
+}
+
 // Places --------------------------------------------------------------------------------------------------------------
 
 TEST(places_are_between_members) {

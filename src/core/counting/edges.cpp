@@ -30,12 +30,11 @@ T not_below(double value, bool exactly) {
     return edge >= value ? edge : next_number<T>(edge, std::numeric_limits<float>::min());
 }
 
-/// Bound the error of the score of an item at a threshold.
+/// Bound the error of the score of an item at a threshold, from a relative error below 1.
 ///
 /// An item surely below a threshold v > S scores less than v + reach(v), because S + reach(S) grows with S as long as
 /// the relative error is below 1; likewise above it.
 double bound_at(double value, const Errors &errors) {
-    if (!(errors.relative < 1)) return errors.absolute;
     const double size = std::fabs(value);
     const double tolerance = (errors.relative * size + errors.tiny) * (1 + bounds::OF_TOLERANCE) + bounds::OF_EDGE * size;
     return std::min(errors.absolute, size > 0 ? tolerance + std::numeric_limits<double>::denorm_min() : errors.tiny);

@@ -105,7 +105,7 @@ void collect_of_query(const CountsOfQuery &counts, std::vector<std::int32_t> &cl
         const std::int32_t of_group = counts.relevant[g], tied = above_within - above_nearer + of_group;
         closer[at(position)] = above_nearer + seen;
         seen += of_group;
-        if (tied != 1 || of_group != 1) others.push_back({position, tied, of_group});
+        if (tied != 1) others.push_back({position, tied, of_group});
         if (--g < 0) break;
         for (Index k = 0; k < STEP; ++k) above_within += within[STEP * g + k], above_nearer += nearer[STEP * g + k];
     }

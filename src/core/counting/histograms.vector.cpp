@@ -22,7 +22,7 @@ constexpr std::size_t TOGETHER = 2;  // queries that pass over the items togethe
 constexpr Index CACHE = 1 << 19;     // bytes of planes that stay in the cache while all queries pass over them
 
 /// Add two planes to a digit, and return what is carried.
-inline Words carried(Words &digit, Words a, Words b) {
+inline Words carried(Words &digit, Words a, Words b) noexcept {
 #if defined(__AVX512F__)
     const auto x = (__m512i)digit, y = (__m512i)a, z = (__m512i)b;
     digit = (Words)_mm512_ternarylogic_epi64(x, y, z, 0x96);
@@ -48,7 +48,7 @@ inline Words add_plane(Words plane, Words *digits, int n) {
 /// Add 2^K planes, each where the query has not its bit, to K digits, and return what is carried.
 template <int K>
 [[gnu::always_inline]] inline Words add_run(const BitPlanes::Plane *planes, Index word, const std::uint64_t *masks,
-                                            Words *digits) {
+                                            Words *digits) noexcept {
     if constexpr (K == 0) {
         return load(planes->words + word) ^ *masks;
     } else {

@@ -36,7 +36,6 @@ class Fetching {
 public:
     template <class T>
     void add(Matrix<const T> matrix, Index i, Index columns) {
-        if (i >= matrix.rows) return;
         const Index bytes = columns * static_cast<Index>(sizeof(T));
         ranges_[n_range_++] = {reinterpret_cast<const char *>(matrix.row(i)), (bytes + LINE - 1) / LINE, 0};
     }

@@ -41,7 +41,7 @@ Between place_between(Index low, Index high, Compare compare) {
             }
             break;
         }
-        (order > 0 ? low : high) = order > 0 ? middle + 1 : middle;
+        (order > 0 ? low : high) = order > 0 ? middle + 1 : middle;  // never taken: one condition twice, which always agree
     }
     return {low, high};
 }

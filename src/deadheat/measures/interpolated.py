@@ -175,14 +175,14 @@ def _precisions(mixed: list[Group], first: int, worst: tuple[int, int], most: in
     ratios = {worst[0] / worst[1]: worst}
     if len(ratios) > most:
         return None
-    for k, n, tied, m in mixed:
+    for k, n, _, m in mixed:
         for hit in range(max(1, first - n), m + 1):
-            for rank in range(k + hit, k + tied - m + hit + 1):
-                if (n + hit) / rank <= worst[0] / worst[1]:
-                    break
+            rank = k + hit
+            while (n + hit) / rank > worst[0] / worst[1]:  # ends where the other hits of the group are all that follows
                 ratios[(n + hit) / rank] = (n + hit, rank)
                 if len(ratios) > most:
                     return None
+                rank += 1
     over, under = np.array([ratios[value] for value in sorted(ratios)], dtype=np.int64).T
     return over, under
 
