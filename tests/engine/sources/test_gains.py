@@ -12,7 +12,6 @@ import graded_queries
 import numpy as np
 import pytest
 
-import deadheat as dh
 from deadheat import TieProfile, from_judged, from_neighbors, from_run, from_scores
 from deadheat.engine.profiles import parts
 from deadheat.engine.sources.keyed import profile_lists
@@ -171,13 +170,6 @@ def test_profiles_that_contradict_themselves() -> None:
     ):
         with pytest.raises((ValueError, TypeError), match=rule):
             TieProfile(**arrays, **of_queries, gains=gains)
-
-
-def test_a_tolerance_has_no_groups_for_gains() -> None:
-    codes, gains = data()
-    ids = [f"q{i}" for i in range(8)], [f"d{i}" for i in range(6)]
-    with pytest.raises(ValueError, match="ties must have tie groups where relevance is graded"):
-        from_judged(*codes, tables(codes, gains)[1], *ids, distance="hamming", ties=dh.Tolerance(1))
 
 
 def test_rounded_distances_and_lists_of_different_lengths() -> None:

@@ -200,10 +200,7 @@ def test_coarse_ties_and_tolerances() -> None:
     )
     assert exact.lower == exact.upper
     assert coarse.lower < coarse.upper
-    graded = {query: {"d0": 2} for query in ids}
     assert from_judged(queries, gallery, qrels, ids, gallery_ids, ties=Tolerance(0.1)).profile.bounds_only
-    with pytest.raises(ValueError, match="ties must have tie groups where relevance is graded"):
-        from_judged(queries, gallery, graded, ids, gallery_ids, ties=Tolerance(0.1))
 
 
 @pytest.mark.parametrize(
