@@ -192,9 +192,7 @@ class Task(Evaluable):
         fitted = options.fitted(pair)
         if n_in_gallery is None:
             n_in_gallery = queries_in_gallery(pair, fitted, remedy)
-        kept = {
-            name: getattr(fitted, name) for name in ("relevant", "junk", "exclude")
-        }  # as nobody can change them
+        kept = {name: getattr(fitted, name) for name in ("relevant", "junk", "exclude")}  # as nobody can change them
         vars(self).update(
             _opened=opened, _pair=pair, _settings={**settings, **kept},
             _states=_states_of(pair, fitted.junk) if watched else {},
