@@ -18,7 +18,7 @@ import pytest
 from integrations.needs import needs
 
 import deadheat as dh
-from deadheat.errors import ExecutorError, InvalidTypeError
+from deadheat.errors import ExecutorError
 
 pytestmark = [
     pytest.mark.slow,
@@ -195,14 +195,6 @@ def test_mpi_ends_with_a_worker_that_is_killed_and_a_checkpoint_goes_on(tmp_path
     assert 0 < n_kept < 8
     again = mpi(POOL, tmp_path, "-m", "mpi4py.futures")
     assert (again.returncode, again.stdout) == (0, f"{digest()}\n"), again.stderr
-
-
-@pytest.mark.parametrize("library", ["dask", "joblib", "ray"])
-def test_what_is_no_executor_is_refused(library: str, request: pytest.FixtureRequest) -> None:
-    module = pytest.importorskip(library, reason=needs(library).kwargs["reason"])
-    value = request.getfixturevalue("client") if library == "dask" else module
-    with pytest.raises(InvalidTypeError, match=r"^executor must be an executor of PEP 3148 .*client.get_executor.* is"):
-        dh.Task([[0.0]], [0], executor=value)
 
 
 @needs("distributed", "sklearn")

@@ -8,7 +8,7 @@ Scores, runs and other rankings are counted when they are opened: `engine/source
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -175,6 +175,12 @@ class Task(Evaluable):
         paths = [str(path) for given in (embeddings, gallery) for path in paths_given(given)]
         self._open(pair, options, settings, " and ".join(paths))
 
+    @classmethod
+    def _made(cls, pair: Pair, settings: Any, files: str = "", **how: Any) -> Task:
+        task = cls.__new__(cls)
+        task._open(pair, CountingOptions.checked(**settings), settings, files, **how)
+        return task
+
     def _open(
         self, pair: Pair, options: CountingOptions, settings: TaskSettings, files: str,
         n_in_gallery: int | None = None, remedy: str | None = None, watched: bool = True,
@@ -186,9 +192,7 @@ class Task(Evaluable):
         fitted = options.fitted(pair)
         if n_in_gallery is None:
             n_in_gallery = queries_in_gallery(pair, fitted, remedy)
-        kept = {
-            name: getattr(fitted, name) for name in ("relevant", "junk", "exclude")
-        }  # which the caller cannot change
+        kept = {name: getattr(fitted, name) for name in ("relevant", "junk", "exclude")}  # as nobody can change them
         vars(self).update(
             _opened=opened, _pair=pair, _settings={**settings, **kept},
             _states=_states_of(pair, fitted.junk) if watched else {},
@@ -260,9 +264,7 @@ class Task(Evaluable):
         if "exclude" in settings and "junk" not in settings and isinstance(every.get("junk"), Pairs):
             every["junk"] = None  # which was the rule of `exclude`
         known = None if {"junk", "exclude"} & settings.keys() else self.n_in_gallery
-        task = Task.__new__(Task)
-        task._open(self._opened, CountingOptions.checked(**every), every, self.source, known)
-        return task
+        return self._made(self._opened, every, self.source, n_in_gallery=known)
 
     @cached_property
     def profile(self) -> TieProfile:
@@ -357,9 +359,7 @@ class Task(Evaluable):
 @plain_floats
 def task_of_pair(pair: Pair, *, files: str = "", remedy: str | None = None, **settings: Any) -> Task:
     """Return the task of queries and gallery that are open; `settings` are those of `Task`."""
-    task = Task.__new__(Task)
-    task._open(pair, CountingOptions.checked(**settings), cast(TaskSettings, settings), files, remedy=remedy)
-    return task
+    return Task._made(pair, settings, files, remedy=remedy)
 
 
 @plain_floats
@@ -368,10 +368,8 @@ def with_rows(task: Task, pair: Pair, exclude: Any = None, **changed: Any) -> Ta
     settings: Any = {**task._settings, "checkpoint": None, **changed, "exclude": exclude}
     if not isinstance(pair.query.labels, LabelSets):
         settings["relevance"] = None  # which has become one label a row
-    made = Task.__new__(Task)
     n_in_gallery = 0 if exclude is not None else task.n_in_gallery
-    made._open(pair, CountingOptions.checked(**settings), settings, "", n_in_gallery, watched=False)
-    return made
+    return Task._made(pair, settings, n_in_gallery=n_in_gallery, watched=False)
 
 
 def _states_of(pair: Pair, junk: Any) -> dict[str, Hashable]:

@@ -306,25 +306,7 @@ class ClassNumbers(NamedTuple):
 
 
 def classes_of(query_labels: Any, reference_labels: Any) -> ClassNumbers:
-    """Assign numbers to the labels of queries and reference together.
-
-    Parameters
-    ----------
-    query_labels, reference_labels : (n,) or (n, levels), integers, floats or bool
-        Tensors on any device, or arrays.
-
-    Raises
-    ------
-    InvalidTypeError, InvalidValueError
-        If they are not numbers, differ in their levels, or hold NaN, which equals nothing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> classes = classes_of(np.array([2**24, 2**24 + 1]), np.array([2**24 + 1]))
-    >>> classes.query, classes.reference, classes.plain
-    (array([0, 1]), array([1]), False)
-    """
+    """Assign numbers to labels of queries and reference together: (n,) or (n, levels), none of them NaN."""
     parts = _numbers(query_labels, "query_labels"), _numbers(reference_labels, "reference_labels")
     if parts[0].shape[1:] != parts[1].shape[1:]:
         rule = f"must have as many levels, but have shapes {parts[0].shape} and {parts[1].shape}"
@@ -366,16 +348,7 @@ METRICS = {  # the measure of a query with R <= k, and with R > k
 
 
 def values_of(profile: TieProfile, metrics: Iterable[str], k: int, threads: int) -> dict[str, Triple[Float64]]:
-    """Return lower, expected and upper value of each metric for each query; NaN without a relevant item.
-
-    Examples
-    --------
-    Two relevant items, tied with a third in front; with k = 1 only the first rank counts:
-
-    >>> profile = TieProfile.from_groups([[(0, 0, 3, 2)]], n_ranked=[3])
-    >>> [value.tolist() for value in values_of(profile, ["r_precision"], 1, 1)["r_precision"]]
-    [[0.0], [0.6666666666666666], [1.0]]
-    """
+    """Return lower, expected and upper value of each metric for each query; NaN without a relevant item."""
     pairs = {metric: [name.format(k=k) for name in METRICS[metric]] for metric in metrics}
     measures = {name: parse(name) for pair in pairs.values() for name in pair}
     result = dict(zip(measures, all_bounds(profile, list(measures.values()), threads), strict=True))

@@ -143,6 +143,14 @@ def test_every_kind_of_task(task, distance, card, way, monkeypatch):
     assert same(card, rows, *data, distance=distance, **options)
 
 
+@pytest.mark.parametrize("ties", ["exact", "float16", dh.Tolerance(0.4)], ids=str)
+def test_given_pairs_and_what_a_rule_leaves_out(ties, card, way):
+    rng = np.random.default_rng(4)
+    rows, near = rng.integers(-3, 4, (40, 3)).astype(np.float32), rng.random((40, 40)) < 0.2
+    given = {"relevant": near | near.T, "exclude": dh.within(2, range(40)), "ties": ties}
+    assert same(card, rows, **given, distance="euclidean")
+
+
 @pytest.mark.parametrize("n_bit", [77, 64 * 65])
 @pytest.mark.parametrize("ties", ["exact", "float16"])
 @pytest.mark.parametrize("setting", ["highest", "medium"])

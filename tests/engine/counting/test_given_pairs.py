@@ -220,15 +220,12 @@ def test_positions_that_are_refused(given: Any, said: str) -> None:
         dh.within(*given)
 
 
-def test_grades_have_no_tolerance_and_other_questions_ask_for_labels() -> None:
+def test_a_tolerance_takes_a_rule_and_other_questions_ask_for_labels() -> None:
     near = np.array([[0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]])
     left_out, ties = dh.within(0, [0, 0, 1, 2]), dh.Tolerance(0.1)
     mask = np.equal.outer([0, 0, 1, 2], [0, 0, 1, 2])
     expected = dh.Task(ROWS, relevant=near, junk=mask, ties=ties).profile
     assert dh.Task(ROWS, relevant=near, exclude=left_out, ties=ties).profile == expected
-    task = dh.Task(ROWS, relevant=near * 2, exclude=left_out, ties=ties)
-    with pytest.raises(DeadheatError, match="ties must have tie groups where relevance is graded"):
-        task.profile  # noqa: B018
     plain = dh.Task(ROWS, relevant=dh.within(1, range(4)))
     for question in (dh.collisions, dh.exploit, dh.audit, dh.grouped):
         with pytest.raises(DeadheatError, match="labels must be given for"):

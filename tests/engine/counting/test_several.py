@@ -168,13 +168,6 @@ def test_queries_and_gallery_have_labels_of_one_form() -> None:
         assert str(caught.value) == message
 
 
-def test_a_graded_profile_has_no_tolerance() -> None:
-    task = dh.Task(CODES + 0.5, SEVERAL, ties=dh.Tolerance(0.1), relevance="count")
-    with pytest.raises(ValueError, match=r"^ties must have tie groups where relevance is graded"):
-        _ = task.profile
-    assert dh.evaluate(dh.Task(CODES + 0.5, SEVERAL, ties=dh.Tolerance(0.1)), "mAP")["mAP"].lower > 0
-
-
 @pytest.mark.parametrize("question", [dh.grouped, dh.split_half])
 def test_questions_of_classes_want_one_label_a_row(question: Any) -> None:
     task = dh.Task(CODES, SEVERAL, distance="hamming")

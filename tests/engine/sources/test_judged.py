@@ -200,10 +200,7 @@ def test_coarse_ties_and_tolerances() -> None:
     )
     assert exact.lower == exact.upper
     assert coarse.lower < coarse.upper
-    graded = {query: {"d0": 2} for query in ids}
     assert from_judged(queries, gallery, qrels, ids, gallery_ids, ties=Tolerance(0.1)).profile.bounds_only
-    with pytest.raises(ValueError, match="ties must have tie groups where relevance is graded"):
-        from_judged(queries, gallery, graded, ids, gallery_ids, ties=Tolerance(0.1))
 
 
 @pytest.mark.parametrize(
@@ -223,3 +220,9 @@ def test_refused(changed: dict[str, Any], message: str) -> None:
     given |= {"query_ids": ["q", "r"], "gallery_ids": ["a", "b"]}
     with pytest.raises((ValueError, TypeError), match=message):
         from_judged(**given | changed)
+
+
+def test_a_task_whose_unjudged_documents_are_unknown_takes_no_tolerance() -> None:
+    task = from_judged([[1.0]], [[1.0], [3.0]], {"q": {"a": 1}}, ["q"], ["a", "b"], unjudged="unknown")
+    with pytest.raises(ValueError, match="unjudged must be 'irrelevant' or 'junk' with a tolerance, but is 'unknown'"):
+        task.replace(ties=Tolerance(0.1))

@@ -214,50 +214,18 @@ def test_what_is_refused_in_every_function(how: dict[str, Any], message: str) ->
 
 
 def test_a_tolerance_refuses_grades_and_a_cut() -> None:
-    message = "^ties must have tie groups where relevance is graded, but a tolerance has none$"
-    with pytest.raises(ValueError, match=message):
-        dh.from_scores([[1.0, 2.0]], [[1, 2]], ties=dh.Tolerance(1))
-    run, qrels = {"q": {"a": 1.0, "b": 2.0}}, {"q": {"a": 2, "b": 1}}
-    with pytest.raises(ValueError, match=message):
-        dh.from_run(run, qrels, ties=dh.Tolerance(1))
+    rows, run, qrels = [[1.0], [2.0]], {"q": {"a": 1.0, "b": 2.0}}, {"q": {"a": 2, "b": 1}}
+    for make in (
+        lambda **how: dh.from_scores([[1.0, 2.0]], [[1, 2]], **how),
+        lambda **how: dh.from_run(run, qrels, **how),
+        lambda **how: dh.from_judged(rows[:1], rows, qrels, ["q"], ["a", "b"], **how),
+        lambda **how: dh.Task(rows, [{1, 2}, {1, 2}], relevance="count", **how).profile,
+        lambda **how: dh.Task(rows, relevant=[[0, 2], [1, 0]], **how).profile,
+    ):
+        with pytest.raises(ValueError, match=r"^ties must have tie groups where relevance is graded, but a tolerance"):
+            make(ties=dh.Tolerance(1))
     with pytest.raises(ValueError, match=r"^max_docs must be left out with a tolerance, which has no cut, but is 1$"):
         dh.from_run(run, qrels, ties=dh.Tolerance(1), max_docs=1)
-
-
-# Masks ----------------------------------------------------------------------------------------------------------------
-
-ODD = [-np.inf, np.inf, np.nan]
-
-
-def hidden(value: float) -> Any:
-    """Two rows of which the last item is hidden, with this score."""
-    return np.array([[0.5, 0.25, value], [0.25, 0.5, value]])
-
-
-@pytest.mark.parametrize("ties", ["exact", "float16", dh.Tolerance(0.01)])
-@pytest.mark.parametrize("value", ODD)
-def test_junk_may_have_any_score_everywhere(value: float, ties: Any) -> None:
-    scores, mask = hidden(value), np.array([False, False, True])
-    plain = dh.from_scores(scores[:, :2], [[1, 0], [1, 0]], ties=ties).profile
-    for junk in (mask, np.tile(mask, (2, 1))):
-        marked = dh.from_scores(scores, [[1, 0, 0], [1, 0, 0]], junk=junk, ties=ties).profile
-        linked = dh.from_candidates(scores[:, 1:], positive_scores=scores[:, 0], junk=junk[..., 1:], ties=ties).profile
-        chosen = dh.from_candidates(scores, positive_columns=[0, 0], junk=junk, ties=ties).profile
-        assert marked.digest() == linked.digest() == chosen.digest() == plain.digest()
-
-
-@pytest.mark.parametrize("value", ODD)
-def test_without_junk_such_a_score_is_refused_with_the_way_out(value: float) -> None:
-    scores = hidden(value)
-    for make in (
-        lambda: dh.from_scores(scores, [[1, 0, 0], [1, 0, 0]]),
-        lambda: dh.from_candidates(scores[:, 1:], positive_scores=scores[:, 0]),
-        lambda: dh.from_candidates(scores, positive_columns=[0, 0]),
-    ):
-        with pytest.raises(
-            ValueError, match=r"must be finite, but holds \S+ in row 0, column \d; to leave .* use junk$"
-        ):
-            make()
 
 
 def test_rules_with_the_same_settings_are_equal() -> None:

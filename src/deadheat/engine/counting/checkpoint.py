@@ -189,12 +189,6 @@ def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
     return ", ".join(words)
 
 
-def what_is_kept(checkpoint: Checkpoint | None, done: int, n: int) -> str:
-    if checkpoint is None:
-        return "nothing is kept: give a checkpoint to go on from where a run was interrupted"
-    return f"{done} of {n} portions are kept in {checkpoint}"
-
-
 def report_found(checkpoint: Checkpoint, n_found: int, n: int, progress: Any) -> None:
     """Say how much of a run a checkpoint has: in the log of deadheat, and next to its own progress bar."""
     if n_found:

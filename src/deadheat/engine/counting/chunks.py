@@ -53,7 +53,8 @@ def of_pairs(work: Work, count: Callable[[Distance, Judged, CountingOptions], Ti
     """Count the queries of a task whose relevant pairs are given, or share labels, chunk by chunk."""
     settings, n_query, rule = replace(work.settings, progress=False), len(work.labels), None
     relevant: Pairs = settings.relevant or SharedLabels(work, settings.relevance == "count")
-    if settings.relevant is not None and isinstance(settings.junk, Pairs):
+    listed = settings.relevant is not None and not settings.rule.bounds_only  # windows overlap, so they need the mask
+    if listed and isinstance(settings.junk, Pairs):
         rule, settings = settings.junk, replace(settings, junk=None)
     candidates = settings.candidates(*relevant.shape, leave_one_out=work.pair.gallery is None)._replace(symmetric=False)
     grade, gains = _grades_of_pairs(relevant, rule, candidates)

@@ -122,11 +122,8 @@ class CountingOptions:
         What `exclude` leaves out by a rule becomes the mask, of which a part is written at a time.
         """
         n_query, n_gallery = len(pair.query.labels), len((pair.gallery or pair.query).labels)
-        junk, separate, exclude = (
-            arrays.junk_mask(self.junk, n_query, n_gallery),
-            pair.gallery is not None,
-            self.exclude,
-        )
+        junk, exclude = arrays.junk_mask(self.junk, n_query, n_gallery), self.exclude
+        separate = pair.gallery is not None
         relevant = None if self.relevant is None else open_relevant(self.relevant, n_query, n_gallery, separate)
         by_rule = None if exclude is None else open_excluded(exclude, n_query, n_gallery, separate)
         if by_rule is not None:

@@ -29,10 +29,10 @@ import numpy as np
 
 from deadheat.engine.counting import executors
 from deadheat.engine.counting.candidates import Relevance
-from deadheat.engine.counting.checkpoint import Checkpoint, report_found, what_is_kept
+from deadheat.engine.counting.checkpoint import Checkpoint, report_found
 from deadheat.engine.counting.layout import Share
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.passes import Assembly, CountingPass, Divide, Section
+from deadheat.engine.counting.passes import NOTHING_KEPT, Assembly, CountingPass, Divide, Section
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.portions import Portion, Sums
 from deadheat.engine.profiles.profile import TieProfile
@@ -208,7 +208,8 @@ def profile_in_portions(pair: Pair, relevance: Relevance, options: CountingOptio
                     done += 1
                     report(n_pair * done // n - n_pair * (done - 1) // n)
         except (KeyboardInterrupt, ExecutorError) as stopped:
-            stopped.args = ("; ".join([*map(str, stopped.args), what_is_kept(kept, done, n)]),)
+            of_all = NOTHING_KEPT if kept is None else f"{done} of {n} portions are kept in {kept}"
+            stopped.args = ("; ".join([*map(str, stopped.args), of_all]),)
             raise
     return TieProfile.of_packed(*sums.total())
 

@@ -344,19 +344,11 @@ class TieProfile:
             raise InvalidValueError("profiles", "must all have unjudged items, or none")
         if any(profile.gains is not None for profile in profiles):
             profiles = _of_like_grades(profiles)
-        arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(profile, name) for profile in profiles])
-            for name in (
-                *OF_GROUPS,
-                *OF_QUERIES,
-                *(name for name in ("gains", *_UNJUDGED) if getattr(profiles[0], name) is not None),
-            )
-        }
-        if all(profile.tied_by_grade is not None for profile in profiles):
-            of_grades = {
-                name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in _GRADED_ARRAYS
-            }
-            arrays |= {"grades": profiles[0].grades, **of_grades}
+        graded = all(profile.tied_by_grade is not None for profile in profiles)
+        optional = [name for name in ("gains", *_UNJUDGED) if getattr(profiles[0], name) is not None]
+        names = *OF_GROUPS, *OF_QUERIES, *optional, *(_GRADED_ARRAYS if graded else ())
+        arrays: dict[str, Any] = {name: np.concatenate([getattr(each, name) for each in profiles]) for name in names}
+        arrays |= {"grades": profiles[0].grades} if graded else {}
         offsets = offsets_of(np.concatenate([np.diff(profile.offsets) for profile in profiles]))
         return cls(offsets, **arrays, bounds_only=any(profile.bounds_only for profile in profiles), check=False)
 

@@ -133,9 +133,7 @@ def from_judged(
         "distance": distance, "ties": ties, "junk": junk, "exclude": exclude, "threads": threads, "progress": progress,
         "executor": executor,
     }  # fmt: skip
-    if CountingOptions.checked(**settings).rule.bounds_only and is_unknown(checked_unjudged(unjudged)):
-        rule = f"must be 'irrelevant' or 'junk' with a tolerance, but is {checks.shown(unjudged)}"
-        raise InvalidValueError("unjudged", rule)
+    checked_unjudged(unjudged, CountingOptions.checked(**settings).rule)  # before files are opened
     query, items = open_rows(queries, "queries"), open_rows(gallery, "gallery")
     ids = unique_ids(query_ids, "query_ids", len(query)), unique_ids(gallery_ids, "gallery_ids", len(items))
     judged = trec.open_qrels(qrels)
@@ -168,7 +166,7 @@ class JudgedRows(NamedTuple):
         relevant = {query: {item: grade for item, grade in self.judged[query].items() if grade > 0} for query in known}
         own = None if options.exclude is None else item_ids.own_rows(options.exclude, *shape)
         options = replace(options, junk=_junk_mask(options.junk, *ids), exclude=own)
-        others = None if checked_unjudged(unjudged) == "irrelevant" else self._unjudged()
+        others = None if checked_unjudged(unjudged, options.rule) == "irrelevant" else self._unjudged()
         if others is not None and unjudged == "junk":
             mask = others if options.junk is None else others | options.junk
             options, others = replace(options, junk=mask), None

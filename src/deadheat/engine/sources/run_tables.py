@@ -14,6 +14,7 @@ import numpy as np
 from deadheat.engine.profiles.gains import leveled, with_unjudged
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources.keyed import assemble, count_keys, keys_of
+from deadheat.engine.ties.rule import Ties
 from deadheat.engine.ties.scores import EQUAL, ScoreTies
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import least_gain
@@ -40,15 +41,12 @@ class RunOptions(NamedTuple):
         cls, rel: Any = None, unjudged: Any = "irrelevant", complete: Any = True, ties: Any = EQUAL,
         max_docs: Any = None, exclude: Any = None,
     ) -> RunOptions:  # fmt: skip
-        treated, whole = checked_unjudged(unjudged), checks.flag(complete, "complete")
+        whole, rule = checks.flag(complete, "complete"), ScoreTies.checked(ties)
         most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
         level = None if rel is None else least_gain(rel, "rel")
-        if (rule := ScoreTies.checked(ties)).bounds_only and most is not None:
+        if rule.bounds_only and most is not None:
             raise InvalidValueError("max_docs", f"must be left out with a tolerance, which has no cut, but is {most}")
-        if rule.bounds_only and is_unknown(treated):
-            given = checks.shown(treated)
-            raise InvalidValueError("unjudged", f"must be 'irrelevant' or 'junk' with a tolerance, but is {given}")
-        return cls(level, treated, whole, rule, most, _checked_exclude(exclude))
+        return cls(level, checked_unjudged(unjudged, rule), whole, rule, most, _checked_exclude(exclude))
 
     def left_out(self, query: str) -> frozenset[str]:
         """Return the documents that are left out of the ranking of a query."""
@@ -57,11 +55,16 @@ class RunOptions(NamedTuple):
         return self.exclude.get(query, frozenset())
 
 
-def checked_unjudged(unjudged: Any) -> Unjudged:
-    """Return the treatment of unjudged documents, checked."""
+def checked_unjudged(unjudged: Any, rule: ScoreTies | Ties) -> Unjudged:
+    """Return the treatment of unjudged documents, checked; under a tolerance they are not unknown."""
     if isinstance(unjudged, str):
-        return checks.choice(unjudged, ("unknown", "irrelevant", "junk"), "unjudged")  # type: ignore[return-value]
-    return least_gain(unjudged, "unjudged")
+        treated: Any = checks.choice(unjudged, ("unknown", "irrelevant", "junk"), "unjudged")
+    else:
+        treated = least_gain(unjudged, "unjudged")
+    if rule.bounds_only and is_unknown(treated):
+        given = checks.shown(unjudged)
+        raise InvalidValueError("unjudged", f"must be 'irrelevant' or 'junk' with a tolerance, but is {given}")
+    return treated  # type: ignore[no-any-return]
 
 
 def is_unknown(unjudged: Unjudged) -> bool:

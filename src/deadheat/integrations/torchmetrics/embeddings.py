@@ -284,10 +284,7 @@ def _strings(lengths: Int64, text: Tensor | None) -> NDArray[Any]:
 def without_copies(samples: KeptRows) -> KeptRows:
     """Return one row for each id, ascending; all rows unchanged if there are no ids.
 
-    Raises
-    ------
-    InvalidValueError
-        If rows with the same id differ in their labels, or in their embeddings by more than rounding.
+    Rows with the same id that differ in their labels, or in their embeddings by more than rounding, are refused.
     """
     if samples.ids is None:
         return samples
@@ -306,12 +303,6 @@ def n_padded(samples: KeptRows) -> int:
     """Return the number of apparent copies by `DistributedSampler`: 0 unless all processes have equally many rows.
 
     With p copies the last rows of the last p processes are the first rows of the first p.
-
-    Examples
-    --------
-    >>> rows = np.array([[0.0], [2.0], [1.0], [0.0]])  # samples 0 and 2, and then 1 and 0 once more
-    >>> n_padded(KeptRows(rows, np.array([5, 5, 6, 5]), None, np.array([0, 0, 1, 1])))
-    1
     """
     starts = np.flatnonzero(np.diff(samples.rank, prepend=-1))
     counts = np.diff(starts, append=len(samples.rank))
