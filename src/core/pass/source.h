@@ -56,8 +56,8 @@ struct Source {
     bool sparse() const { return !starts.empty(); }
     template <class T>
     SparseRow<T> sparse_row(std::int64_t i) const {
-        const std::size_t begin = at(starts[at(i)]), n = at(starts[at(i) + 1]) - begin;
-        return {places.subspan(begin, n), {static_cast<const T *>(numbers) + begin, n}};
+        const std::size_t begin = at(starts[at(i)]), count = at(starts[at(i) + 1]) - begin;
+        return {places.subspan(begin, count), {static_cast<const T *>(numbers) + begin, count}};
     }
 
     template <class T>

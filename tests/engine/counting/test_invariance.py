@@ -121,6 +121,27 @@ def test_long_rows_count_as_short_ones_with_zeros_between(distance, tmp_path, mo
     assert max(ranges[2:]) <= layout.FEWEST_ROWS
 
 
+@pytest.mark.parametrize(
+    ("distance", "ties"),
+    [*((name, ties) for name in PRODUCTS for ties in ("exact", "float16", dh.Tolerance(0.05))), ("hamming", "exact")],
+)
+def test_shards_of_the_gallery_add_up(distance, ties):
+    """Three shards: each with all relevant items, and with its own third of the irrelevant ones."""
+    rows, labels = example(gaussian_with_duplicates)
+    rows = rows[:, :20] > 0.5 if distance == "hamming" else rows
+    rng = np.random.default_rng(8)
+    relevant = labels[:60, None] == labels[60:]
+    shard, junk = rng.integers(0, 3, 110), rng.random((60, 110)) < 0.1
+
+    def part(junk):
+        return dh.Task(rows[:60], labels[:60], rows[60:], labels[60:], distance=distance, ties=ties, junk=junk).profile
+
+    whole, parts = part(junk), [part(junk | (~relevant & (shard != number))) for number in range(3)]
+    assert parts[0] + parts[1] + parts[2] == whole
+    assert bits(parts[2] + (parts[0] + parts[1])) == bits(whole)
+    assert parts[0] != whole
+
+
 # How the same numbers are stored --------------------------------------------------------------------------------------
 
 

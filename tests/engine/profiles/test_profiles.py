@@ -1,4 +1,4 @@
-"""TieProfile: what it refuses, slicing, parts, digest, and files that are whole or refused."""
+"""TieProfile: what it refuses, slicing, parts, adding shards, digest, and files that are whole or refused."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ def test_from_groups():
 def test_a_profile_of_no_queries():
     empty = TieProfile.from_groups([], n_ranked=[])
     assert (empty.n_query, empty.n_group, empty.ties) == (0, 0, TieCounts(0, 0, 0))
+    assert empty + empty == empty
 
 
 def test_ties_counts_mixed_groups_only():
@@ -192,6 +193,41 @@ def test_what_was_not_returned_in_its_best_order():
     assert best.tied_by_grade.tolist() == [[1, 0], [0, 1], [1, 0], [0, 1]]
     with pytest.raises(ValueError, match="n_ordered must be the end of one group"):
         replace(cut, n_ordered=np.array([3, 2, 2]))
+
+
+# Adding ---------------------------------------------------------------------------------------------------------------
+
+
+def test_adding_shards_adds_what_is_irrelevant():
+    """Relevant items at distances 1 and 3; irrelevant ones at 1 and 2 in one shard, at 0, 3, 3 and 9 in the other."""
+    one = TieProfile.from_groups([[(0, 0, 2, 1), (3, 1, 1, 1)]], n_ranked=[4])
+    two = TieProfile.from_groups([[(1, 0, 1, 1), (2, 1, 3, 1)]], n_ranked=[6])
+    both = TieProfile.from_groups([[(1, 0, 2, 1), (4, 1, 3, 1)]], n_ranked=[8])
+    assert one + two == two + one == both
+    nothing = TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 1, 1)]], n_ranked=[2])
+    assert one + nothing == one
+    assert (one + two) + nothing == one + (two + nothing)
+
+
+def test_adding_keeps_grades():
+    both = graded() + graded()
+    assert (both.closer.tolist(), both.tied.tolist(), both.n_ranked.tolist()) == ([0, 6], [4, 1], [7])
+    assert both.tied_by_grade.tolist() == graded().tied_by_grade.tolist()
+
+
+@pytest.mark.parametrize(
+    ("other", "name"),
+    [
+        (example(bounds_only=True), "bounds_only"), (example(n_relevant=[4, 0, 1, 3]), "n_relevant"),
+        (example()[:3], "offsets"), (graded(), "offsets"), (example(grades=[2]), "grades"),
+        (TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 3, 1)], *GROUPS[1:]], [10, 10, 6, 10], [3, 0, 1, 3]),
+         "tied_relevant"),
+    ],
+)  # fmt: skip
+def test_shards_with_other_relevant_items_are_refused(other, name):
+    with pytest.raises(ValueError, match=name) as caught:
+        example() + other
+    assert "\n" not in str(caught.value)
 
 
 # Digest ---------------------------------------------------------------------------------------------------------------
@@ -415,3 +451,4 @@ def test_in_files(profiles: list[dh.TieProfile], monkeypatch: pytest.MonkeyPatch
     profile.save(f"{tmp_path}/profile.npz")
     assert dh.TieProfile.load(f"{tmp_path}/profile.npz") == profile
     assert profile[5:9] == profiles[0][5:9]
+    assert profile + profile == profiles[0] + profiles[0]

@@ -134,14 +134,17 @@ def test_lists_that_were_cut(name: str) -> None:
     np.testing.assert_allclose(best.upper, upper, rtol=1e-15)
 
 
-def test_profiles_are_kept_sliced_joined_and_cut(tmp_path: Path) -> None:
+def test_profiles_are_kept_sliced_joined_added_and_cut(tmp_path: Path) -> None:
     codes, gains = data()
     scores = -distances(codes)
     profile = from_scores(scores, gains).profile
     profile.save(tmp_path / "profile.npz")
     loaded = TieProfile.load(tmp_path / "profile.npz")
     assert (loaded.digest(), loaded.gains.tolist()) == (profile.digest(), profile.gains.tolist())  # type: ignore[union-attr]
-    assert from_scores(scores, np.where(gains == 0.75, 0.5, gains)).profile.digest() != profile.digest()
+    other = from_scores(scores, np.where(gains == 0.75, 0.5, gains)).profile
+    assert other.digest() != profile.digest()
+    with pytest.raises(ValueError, match="must have the same relevant items, but their gains differ"):
+        profile + other
     first, second, whole = (from_scores(scores[some], gains[some]).profile for some in ([0, 3], [4, 5], [2]))
     assert whole.gains is None
     for name in NAMES:

@@ -1,6 +1,6 @@
 """The tie profile: the integers that every rank measure is a function of.
 
-In come counts; out go profiles to keep, hash, slice by query, add from portions, and measure.
+In come counts; out go profiles to keep, hash, slice by query, add over shards of the gallery, and measure.
 """
 
 from __future__ import annotations
@@ -472,6 +472,40 @@ class TieProfile:
         if self.n_ordered is None:
             return 0
         return int(np.count_nonzero(self.is_cut & (self.tied > self.tied_relevant)))
+
+    def __add__(self, other: TieProfile) -> TieProfile:
+        """Return the profile of a gallery in two shards, from the profile of each.
+
+        Both must have been taken with the same relevant items, that is, all relevant items of the whole gallery, and
+        each with the irrelevant items of its own shard. Then the counts of irrelevant items add up, and the counts
+        of relevant items are the same in both.
+
+        Raises
+        ------
+        ValueError
+            If the two disagree about the relevant items.
+        """
+        if not isinstance(other, TieProfile):
+            return NotImplemented
+        for name in ("offsets", "closer_relevant", "tied_relevant", "n_relevant", "grades", *_GRADED_ARRAYS, "gains"):
+            mine, yours = getattr(self, name), getattr(other, name)
+            if not (mine is None and yours is None) and not np.array_equal(mine, yours):
+                raise InvalidValueError(
+                    "profiles of shards", f"must have the same relevant items, but their {name} differ"
+                )
+        if self.n_ordered is not None or other.n_ordered is not None:
+            raise InvalidValueError("profiles of shards", "must be of whole rankings, but some were cut (n_ordered)")
+        if self.unjudged is not None or other.unjudged is not None:
+            raise InvalidValueError("profiles of shards", "must be without unjudged items, but one has some")
+        if self.bounds_only != other.bounds_only:
+            raise InvalidValueError("profiles of shards", "must be taken with the same ties, but one is bounds_only")
+        ranked_relevant = by_query(self.tied_relevant[:, None], self.query_of_group, self.n_query)[:, 0]
+        return replace(
+            self,
+            closer=self.closer + other.closer - self.closer_relevant,
+            tied=self.tied + other.tied - self.tied_relevant,
+            n_ranked=self.n_ranked + other.n_ranked - ranked_relevant,
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TieProfile):
