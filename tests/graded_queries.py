@@ -156,6 +156,11 @@ def expected_reciprocal_rank(ranking: Sequence[Any], k: int) -> Fraction:
 
 def value(name: str, grades: Sequence[Any], missing: Sequence[Any]) -> Any:
     """A measure of one ranking, where R counts the relevant items that are missing from it too."""
+    return _value(name, tuple(grades), tuple(missing))
+
+
+@cache
+def _value(name: str, grades: Sequence[Any], missing: Sequence[Any]) -> Any:
     measure = parse(name)
     k = measure.cutoff
     if measure.family == "nDCG":

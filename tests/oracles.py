@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -319,9 +320,9 @@ def arrangement_values_graded(
     values = [f(ranking) for ranking in rankings_graded(graded, n_ranked)]
     if any(value != value for value in values):
         return math.nan, math.nan, math.nan, math.nan
-    exact = [Fraction(value) for value in values]
-    mean = sum(exact, Fraction(0)) / len(exact)
-    variance = sum(((x - mean) ** 2 for x in exact), Fraction(0)) / len(exact)
+    times = Counter(map(Fraction, values))
+    mean = sum((n * x for x, n in times.items()), Fraction(0)) / len(values)
+    variance = sum((n * (x - mean) ** 2 for x, n in times.items()), Fraction(0)) / len(values)
     return min(values), mean, max(values), variance
 
 

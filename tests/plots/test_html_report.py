@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from cli.calling import passed, refused
 
 import deadheat as dh
-from deadheat.cli.main import main
 from deadheat.plots import pages
 
 pytest.importorskip("jinja2", reason="pages need jinja2")
@@ -236,10 +235,6 @@ def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], messag
         dh.html_report(**{"report": BETTER} | arguments)
 
 
-def run(*words: object) -> Any:
-    return CliRunner().invoke(main, [str(word) for word in words])
-
-
 def test_commands_write_pages(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", embeddings=EMBEDDINGS, labels=LABELS)
     np.savez(tmp_path / "b.npz", embeddings=EMBEDDINGS[:, :2], labels=LABELS)
@@ -249,14 +244,13 @@ def test_commands_write_pages(tmp_path: Path) -> None:
     result = []
     for name in ("c.txt", "c.npy"):
         shown = ("--html", page, "--force", "--confidence", tmp_path / name, "--collisions", 3)
-        done = run("evaluate", tmp_path / "a.npz", *shown)
-        assert (done.exit_code, done.stderr) == (0, "")
+        passed("evaluate", tmp_path / "a.npz", *shown)
         result.append(page.read_text())
         page.unlink()
     assert result[0] == result[1]
     assert {"reject", "collisions"} <= set(ids(result[0]))
     assert all(row in text(result[0]) for row in (f"data set{tmp_path / 'a.npz'}", "commanddeadheat"))
-    assert run("compare", tmp_path / "a.npz", tmp_path / "b.npz", "--html", page, "--force").exit_code == 0
+    passed("compare", tmp_path / "a.npz", tmp_path / "b.npz", "--html", page, "--force")
     assert "a against b" in text(page.read_text())
 
 
@@ -279,9 +273,7 @@ def test_what_is_wrong_is_one_line_and_no_page(
     Path("c.txt").write_text("1\n" * 180)
     Path("bad.txt").write_text("one\n")
     Path("short.txt").write_text("1\n")
-    done = run("evaluate", "a.npz", *words)
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert message in done.stderr
+    assert message in refused("evaluate", "a.npz", *words)
     assert not Path("p.html").exists()
 
 
@@ -311,7 +303,7 @@ def shown(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1100, 1600])
+@pytest.mark.parametrize("width", [400, pytest.param(1100, marks=pytest.mark.slow), 1600])
 def test_a_browser_shows_it_on_screens_wide_and_small(
     shown: Callable[..., Any], full: str, scheme: str, width: int, tmp_path: Path
 ) -> None:
@@ -404,6 +396,7 @@ def test_the_first_key_skips_the_links_and_print_has_no_controls(shown: Callable
     assert [page.locator(part).first.is_visible() for part in parts] == [False, False, True]
 
 
+@pytest.mark.slow
 def test_a_page_of_many_queries_opens_at_once(shown: Callable[..., Any]) -> None:
     n = 60_000
     at, none, one = np.arange(n), np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)

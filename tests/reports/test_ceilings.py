@@ -19,7 +19,7 @@ from deadheat.reports.evaluating import report_on
 def test_ceiling_is_the_best_of_all_rankings(grades: list[int]) -> None:
     """Every arrangement of what is ranked, in fractions: the best one has the ceiling, and reachable items first."""
     rng, names = random.Random(len(grades)), [*NAMES, *OVER_NAMES, *(GAIN_NAMES if len(grades) > 1 else ())]
-    for _ in range(60):
+    for _ in range(40):
         groups, n_ranked, missing = random_query(rng, grades, most=4)
         profile = profile_of([(groups, n_ranked, missing)], grades)
         if not profile.n_relevant.any() or not missing:

@@ -198,12 +198,12 @@ def test_every_order_of_the_ties(seed: int) -> None:
             assert set(of_orders.tolist()) == {value}, name  # type: ignore[union-attr]
             continue
         assert_array_equal(of_orders[0], of_orders[2])
-        each = np.maximum(of_orders[0], 1e-5) if name in BOUNDS_ONLY else of_orders[0]
-        assert (value.lower, value.upper) == pytest.approx((min(each), max(each)), abs=1e-12), name
+        values = np.maximum(of_orders[0], 1e-5) if name in BOUNDS_ONLY else of_orders[0]
+        assert (value.lower, value.upper) == pytest.approx((min(values), max(values)), abs=1e-12), name
         if name in BOUNDS_ONLY and value.lower < value.upper:
             assert math.isnan(value.expected)
         else:
-            assert value.expected == pytest.approx(math.fsum(each) / len(each), abs=1e-12), name
+            assert value.expected == pytest.approx(math.fsum(values) / len(values), abs=1e-12), name
 
 
 @pytest.mark.parametrize("how", [{}, {"unjudged": "junk"}, {"ties": "float32"}, {"max_docs": 4}, {"rel": 2}])

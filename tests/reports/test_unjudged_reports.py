@@ -31,7 +31,7 @@ def unknown(name: str, measures: str = "AP, nDCG@3, Recall@2") -> dh.Report:
 
 def test_judged_at_k_is_the_share_of_judged_documents_over_all_orders() -> None:
     rng = random.Random(1)
-    for _ in range(40):
+    for _ in range(20):
         run = {f"d{i}": rng.randint(0, 2) for i in range(rng.randint(1, 5))}
         judged = {each: rng.choice([-1, 0, 0, 2]) for each in (*run, "other") if rng.random() < 0.6} | {"relevant": 1}
         groups = [[d for d in run if run[d] == score] for score in (2, 1, 0)]

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import NamedTuple
 
 import numpy as np
 
@@ -235,21 +236,15 @@ def parse(name: str) -> Measure:
         if mean.median:
             raise MeasureNameError("measures", f"{name!r} must be the median of a measure, but {inner[1]!r} is one")
         return mean.row.measure(mean.cutoff, mean.choice, mean.rel, median=True)
-    text, parameter = _split_parameter(name)
-    base, cutoff = _split_cutoff(text)
-    _refuse_bounds(name, base, cutoff, parameter)
-    row, choice = find(base) or (None, None)
-    if cutoff is not None and _OVER_HITS.fullmatch(base.strip()):
+    written = _Written.of(name)
+    _refuse_bounds(written)
+    row, choice = find(written.base) or (None, None)
+    if written.cutoff is not None and _OVER_HITS.fullmatch(written.base.strip()):
         choice = HITS
     if row is None:
-        if key(base) in NOT_HERE:
-            raise MeasureNameError("measures", f"{name!r} {NOT_HERE[key(base)]}")
-        word, _, given = text.partition(".")
-        if _GIVEN.fullmatch(given) and find(word):
-            raise MeasureNameError("measures", f"{name!r} has a parameter as trec_eval writes it: {_PARAMETERS}")
-        raise MeasureNameError("measures", f"unknown measure {name!r}; {_suggestion(base, cutoff)}")
-    choice, rel = (choice, None) if parameter is None else _parameters(row, parameter, name, choice)
-    return row.measure(_cutoff(row, cutoff, name), choice, rel)
+        raise MeasureNameError("measures", _unknown(written))
+    choice, rel = (choice, None) if written.parameter is None else _parameters(row, written, choice)
+    return row.measure(_cutoff(row, written), choice, rel)
 
 
 def parse_all(
@@ -301,7 +296,7 @@ def _at(name: str, top_k: int) -> str:
     """Append a cutoff to a name, which must not have one yet; anything but a string is left to `parse`."""
     if not isinstance(name, str):
         return name
-    if _split_cutoff(_split_parameter(name)[0])[1] is not None:
+    if _Written.of(name).cutoff is not None:
         rule = f"must be left out where a name has a cutoff, but is {top_k} with {name.strip()!r}"
         raise InvalidValueError("top_k", rule)
     return f"{name.strip()}@{top_k}"
@@ -315,10 +310,29 @@ def _is_name(text: str) -> bool:
     return True
 
 
-def _split_parameter(name: str) -> tuple[str, str | None]:
-    """Separate the parameter in parentheses from a name such as ``nDCG(dcg='exp-log2')@10``."""
-    match = re.fullmatch(r"([^()]*)\(([^()]*)\)([^()]*)", name)
-    return (name, None) if match is None else (match[1] + match[3], match[2])
+class _Written(NamedTuple):
+    """A name as it is written, such as ``nDCG(dcg='exp-log2')@10``, ``precision_at_10`` or ``P_10``, and its parts."""
+
+    name: str
+    base: str
+    cutoff: str | None
+    parameter: str | None
+
+    @classmethod
+    def of(cls, name: str) -> _Written:
+        """Split a name at its parameter and its cutoff; one that is an alias as a whole has no cutoff."""
+        match = re.fullmatch(r"([^()]*)\(([^()]*)\)([^()]*)", name)
+        text, parameter = (name, None) if match is None else (match[1] + match[3], match[2])
+        if "@" in text:
+            match = re.fullmatch(r"(.*)@\s*(.*?)\s*", text, flags=re.DOTALL)
+        else:
+            match = re.fullmatch(r"\s*(.+?)(?:_at_|_cut_|[\s_-]?)([0-9][0-9.]*)\s*", text, flags=re.IGNORECASE)
+        base, cutoff = (text, None) if find(text) or match is None else match.groups()
+        return cls(name, base, cutoff, parameter)
+
+    def error(self, rule: str) -> MeasureNameError:
+        """Return the error of a rule that the name breaks."""
+        return MeasureNameError("measures", f"{rule}, but got {self.name!r}")
 
 
 _SIDES = {**dict.fromkeys("-\u2010\u2011\u2012\u2013\u2014\u2212\u207b\u208b\uff0d", "lower"),
@@ -326,8 +340,9 @@ _SIDES = {**dict.fromkeys("-\u2010\u2011\u2012\u2013\u2014\u2212\u207b\u208b\uff
 _END = re.compile(rf"(.+?)(?:\s*([{re.escape(''.join(_SIDES))}])|[\s_-]+(lower|expected|upper))\s*", re.IGNORECASE)
 
 
-def _refuse_bounds(name: str, base: str, cutoff: str | None, parameter: str | None) -> None:
+def _refuse_bounds(written: _Written) -> None:
     """Refuse names of one of the three values, such as ``mAP-@5`` or ``mAP_lower``, and say where to read it."""
+    name, base, cutoff, parameter = written
     for part in (base, cutoff or ""):
         match = _END.fullmatch(part)
         if match is None:
@@ -341,14 +356,14 @@ def _refuse_bounds(name: str, base: str, cutoff: str | None, parameter: str | No
             raise MeasureNameError("measures", f"{rule} (in tables the column {side})")
 
 
-def _parameters(row: Family, text: str, name: str, of_alias: str | None) -> tuple[str | None, float | None]:
+def _parameters(row: Family, written: _Written, of_alias: str | None) -> tuple[str | None, float | None]:
     """Return the choice and the level of relevance that the text in parentheses names.
 
     An alias that stands for another choice than the default takes none but its own.
     """
     choices: list[str] = []
     levels: list[float] = []
-    for part in text.split(","):
+    for part in (written.parameter or "").split(","):
         match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w.+-]*)\2\s*""", part)
         word, quote, given = match.groups() if match else ("", "", "")
         known = {f"{word}='{given}'", f"{word}={level(given)}"} & row.choices.keys()  # of words, and of numbers
@@ -357,9 +372,9 @@ def _parameters(row: Family, text: str, name: str, of_alias: str | None) -> tupl
         elif word == "rel" and not (quote or row.forms.graded) and (least := level(given)) is not None:
             levels.append(least)
         else:
-            raise _wrong_parameter(row, name)
+            raise written.error(_parameters_of(row))
     if len(choices) > 1 or len(levels) > 1:
-        raise _wrong_parameter(row, name)
+        raise written.error(_parameters_of(row))
     return choices[0] if choices else of_alias, levels[0] if levels else None
 
 
@@ -375,60 +390,56 @@ def level(text: str) -> float | None:
     return None
 
 
-def _wrong_parameter(row: Family, name: str) -> MeasureNameError:
+def _parameters_of(row: Family) -> str:
+    """Return the rule of the parameters that a family takes."""
     *options, last = row.choices or ("",)
     choices, least = f"{', '.join(options)} or {last}", "the least gain that is relevant"
     if row.forms.graded:
-        rule = f"the parameter of {row.name} must be {choices}" if last else f"{row.name} takes no parameter"
-    elif last:
-        rule = f"{row.name} takes {choices}, and rel=2, rel=0.5, ..., {least}, as its parameters"
-    else:
-        rule = f"{row.name} takes rel=2, rel=0.5, ... as its parameter, {least}"
-    return MeasureNameError("measures", f"{rule}, but got {name!r}")
+        return f"the parameter of {row.name} must be {choices}" if last else f"{row.name} takes no parameter"
+    if last:
+        return f"{row.name} takes {choices}, and rel=2, rel=0.5, ..., {least}, as its parameters"
+    return f"{row.name} takes rel=2, rel=0.5, ... as its parameter, {least}"
 
 
-def _split_cutoff(text: str) -> tuple[str, str | None]:
-    """Split ``P@10``, ``precision_at_10`` or ``P_10`` at its cutoff; a name that is an alias as a whole has none."""
-    if find(text):
-        return text, None
-    if "@" in text:
-        base, _, cutoff = text.rpartition("@")
-        return base, cutoff.strip()
-    match = re.fullmatch(r"(.+?)(?:_at_|_cut_|[\s_-]?)([0-9][0-9.]*)", text.strip(), flags=re.IGNORECASE)
-    return (match[1], match[2]) if match else (text, None)
-
-
-def _cutoff(row: Family, text: str | None, name: str) -> float | None:
+def _cutoff(row: Family, written: _Written) -> float | None:
+    text = written.cutoff
     if row.cutoff == "recall":
         if text is None or not re.fullmatch(r"[0-9]?\.?[0-9]{1,6}", text) or float(text) > 1:
-            rule = f"needs a recall from 0 to 1, as in '{row.name}@0.1', with 6 decimals at most, but got {name!r}"
-            raise MeasureNameError("measures", f"{row.name} {rule}")
+            rule = f"needs a recall from 0 to 1, as in '{row.name}@0.1', with 6 decimals at most"
+            raise written.error(f"{row.name} {rule}")
         recall = float(text)
         return int(recall) if recall.is_integer() else recall
     if text is None:
         if row.cutoff == "must":
-            raise MeasureNameError("measures", f"{row.name} needs a cutoff, as in '{row.name}@10', but got {name!r}")
+            raise written.error(f"{row.name} needs a cutoff, as in '{row.name}@10'")
         return None
     if row.cutoff in ("never", "R"):
-        raise MeasureNameError("measures", f"{row.name} takes no cutoff, but got {checks.shown(name)}")
+        raise written.error(f"{row.name} takes no cutoff")
     cutoff = int(text) if re.fullmatch(r"[0-9]{1,20}", text) else 0
     if not 1 <= cutoff <= _LARGEST_CUTOFF:
-        rule = f"the cutoff of {row.name}@k must be an integer from 1 to 2**53, but got {text!r} in {name!r}"
+        rule = f"the cutoff of {row.name}@k must be an integer from 1 to 2**53, but got {text!r} in {written.name!r}"
         raise MeasureNameError("measures", rule)
     return cutoff
 
 
-def _suggestion(base: str, cutoff: str | None) -> str:
-    """Suggest the nearest name of about this length or, if none is near, list all of them."""
+def _unknown(written: _Written) -> str:
+    """Return what to write in place of an unknown name: the nearest one of about its length, or a list of all."""
+    name, base, cutoff, parameter = written
+    if key(base) in NOT_HERE:
+        return f"{name!r} {NOT_HERE[key(base)]}"
+    word, _, given = name.replace(f"({parameter})", "").partition(".")
+    if _GIVEN.fullmatch(given) and find(word):
+        return f"{name!r} has a parameter as trec_eval writes it: {_PARAMETERS}"
     as_long = [spelling for spelling in SPELLINGS if abs(len(spelling) - len(key(base))) <= 2]
     close = difflib.get_close_matches(key(base), as_long, n=1, cutoff=0.7)
     if not close:
         ends = {"may": "[@k]", "must": "@k", "recall": "@r"}
-        return f"the measures are {', '.join(row.name + ends.get(row.cutoff, '') for row in FAMILIES)}"
+        known = ", ".join(row.name + ends.get(row.cutoff, "") for row in FAMILIES)
+        return f"unknown measure {name!r}; the measures are {known}"
     row, choice = SPELLINGS[close[0]]
     suggested = row.measure(None, choice).name
     if row.cutoff == "recall":
         suggested += "@0.1"
     if row.cutoff == "must" or (row.cutoff == "may" and cutoff is not None):
         suggested += "@" + (cutoff if cutoff is not None and re.fullmatch("[1-9][0-9]{0,9}", cutoff) else "10")
-    return f"did you mean {suggested!r}?"
+    return f"unknown measure {name!r}; did you mean {suggested!r}?"
