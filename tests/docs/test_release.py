@@ -116,6 +116,7 @@ def test_every_place_that_waits_for_the_owner_is_in_the_list_for_the_maintainer(
     listed = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("### What a maintainer fills in")[2]
     files = [ROOT / "pyproject.toml", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.*"),
              *(ROOT / "examples").rglob("Dockerfile"), ROOT / "README.md", *(ROOT / "src").rglob("*.py")]  # fmt: skip
+    files = [path for path in files if path.suffix != ".pyc"]  # of examples that were imported
     waiting = {path.name for path in files if "OWNER" in path.read_text(encoding="utf-8")}
     assert waiting == {"pyproject.toml", "audit.md", "ci.md", "Dockerfile", "competition.yaml"}
     assert [name for name in waiting if name not in listed.partition("\n## ")[0]] == []
