@@ -7,6 +7,8 @@ yardstick has a limit in seconds.
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import statistics
 import tempfile
 from collections.abc import Callable
@@ -21,6 +23,7 @@ from benchmarks.data import Array, Unavailable
 from benchmarks.results import Row, timed
 from benchmarks.timing import Clock
 from benchmarks.yardsticks import Work
+from deadheat.inputs.trec import open_run
 from deadheat.support.caching import cached_property
 
 NO_QUESTIONS = {
@@ -70,6 +73,24 @@ class World:
         scores = np.random.default_rng(4).integers(0, 1000, (self.n // 20, 50)).tolist()
         run = {f"q{i}": {f"d{i}-{j}": float(score) for j, score in enumerate(row)} for i, row in enumerate(scores)}
         return run, {query: {f"d{query[1:]}-{j}": 1 for j in range(0, 50, 7)} for query in run}
+
+    def run_file(self, ending: str) -> Work:
+        """Read a run of 50 lines an item, 1,000 a query, from a file of TREC, of JSON, or with a header."""
+        path, scores = Path(self.folder, f"run.{ending}"), np.random.default_rng(14).random(50 * self.n).tolist()
+        lines = {
+            "run": "q%d Q0 d%d 1 %.6f tag",
+            "jsonl": '{"qid": "q%d", "docid": "d%d", "score": %.6f}',
+            "csv": "q%d,d%d,%.6f",
+        }
+        text = [lines[ending] % (i // 1000, i, score) for i, score in enumerate(scores)]
+        path.write_text("\n".join([*["qid,docid,score"] * (ending == "csv"), *text]))
+        return lambda: open_run(path)
+
+    @cached_property
+    def folder(self) -> str:
+        folder = tempfile.mkdtemp()
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return folder
 
     @cached_property
     def scores(self) -> Array:
@@ -259,6 +280,8 @@ WORKS: dict[str, Asked] = {
     "a run": (("from_run", "audit_run"), lambda world: lambda: (
         dh.evaluate(dh.from_run(*world.run), "mAP"), str(dh.audit_run(*world.run))
     )),
+    "a run by lines of JSON": ((), lambda world: world.run_file("jsonl")),
+    "a run with a header": ((), lambda world: world.run_file("csv")),
     "scores": (("from_scores", "from_candidates", "from_lists", "from_profile"), lambda world: lambda: (
         dh.evaluate(dh.from_scores(world.scores, np.tile(np.arange(200) % 9 == 0, (len(world.scores), 1))), "mAP"),
         dh.evaluate(dh.from_candidates(world.scores, positive_columns=np.arange(len(world.scores)) % 200), "MRR"),
@@ -290,6 +313,7 @@ YARDSTICKS: dict[str, Callable[[World], Work]] = {
     ),
     "a sort of all rows": _sorted_rows,
     "its eight passes": lambda world: lambda: [dh.evaluate(world.fresh(seed), "mAP, Hit@1") for seed in range(8)],
+    "its TREC form": lambda world: world.run_file("run"),
     "SciPy's product": lambda world: lambda: world.sparse[0] @ world.sparse[1].T,
 }
 

@@ -76,6 +76,8 @@ QUESTIONS: dict[str, tuple[int, str, float]] = {  # items, yardstick, and the li
     "compare_formats": (20_000, "its eight passes", 1.5),
     "long curves": (20_000, "", 0.5),
     "sparse rows": (20_000, "SciPy's product", 20),
+    "a run by lines of JSON": (20_000, "its TREC form", 1.5),
+    "a run with a header": (20_000, "its TREC form", 1.5),
     **dict.fromkeys(
         ("interval", "compare", "p_values", "grouped", "split_half", "generalization_gap", "audit", "html_report",
          "hash_lookup", "confidence", "receipt", "read", "a run", "scores", "link prediction", "pairs",

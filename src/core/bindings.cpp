@@ -8,6 +8,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "analyses/collisions.h"
 #include "analyses/exploit.h"
@@ -185,6 +186,9 @@ void bind_distances(nb::module_ &m) {
 
 void bind_inputs(nb::module_ &m) {
     m.def("read_rows", &read_rows, "file"_a, "begin"_a, "rows"_a, "places"_a, "out"_a, Loop());
+    m.def("find_json", &find_json, "text"_a, "keys"_a, "kinds"_a, "whole"_a, "places"_a, "numbers"_a, "firsts"_a, Loop());
+    m.def("find_cells", &find_cells, "text"_a, "delimiter"_a, "kinds"_a, "whole"_a, "places"_a, "numbers"_a, "firsts"_a,
+          Loop());
     m.def("find_fields", &find_fields, "text"_a, "form"_a, "places"_a, "numbers"_a, "firsts"_a, Loop());
 }
 

@@ -87,6 +87,24 @@ def product_roundings(dim: int, chunk: int) -> int: ...
 def read_rows(
     file: int, begin: int, rows: NDArray[numpy.int64], places: NDArray[numpy.int64], out: NDArray[numpy.uint8]
 ) -> int: ...
+def find_json(
+    text: NDArray[numpy.uint8],
+    keys: Sequence[str],
+    kinds: Sequence[int],
+    whole: bool,
+    places: NDArray[numpy.int64],
+    numbers: NDArray[numpy.float64],
+    firsts: NDArray[numpy.int64],
+) -> tuple[int, int]: ...
+def find_cells(
+    text: NDArray[numpy.uint8],
+    delimiter: int,
+    kinds: Sequence[int],
+    whole: bool,
+    places: NDArray[numpy.int64],
+    numbers: NDArray[numpy.float64],
+    firsts: NDArray[numpy.int64],
+) -> tuple[int, int]: ...
 def find_fields(
     text: NDArray[numpy.uint8],
     form: tuple[int, int, bool, bool],

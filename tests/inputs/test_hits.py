@@ -268,6 +268,11 @@ JSON_LINES = """
 {"qid": "q", "x": 1, "docid": "j", "score": "1"}
 {"qid": "q", "qid": "q", "x": 1, "docid": "k", "score": 1}
 {"qid": "q", "x": 1, "docid": "", "score": 1}
+{"qid": "q", "x": 1, "docid": 007, "score": 1}
+{"qid": "q", "x": "a\\"b", "docid": -7, "score": -1.5E+2}
+{"qid": "q", "x": false, "docid": "l", "score": 1.}
+{"qid": "q", "x": "\\u00e9", "docid": "m", "score": 1} 2
+{"qid": "q", "x": 1, "docid": "n", "score": 1, "y": 2}
 {
 """
 CELLS = """

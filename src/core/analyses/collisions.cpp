@@ -17,10 +17,16 @@ void mark_collisions(const RankedGroups &all, const RankedGroups &hits, Int64s n
         const auto fill = [&](auto matrix, std::int64_t first, std::int64_t last, auto value) {
             if (first < last) std::fill(matrix.row(row) + first, matrix.row(row) + last, value);
         };
-        fill(marks.kind, 0, end, std::int8_t{none}), fill(marks.kind, end, width, std::int8_t{beyond});
-        fill(marks.size, 0, end, 1), fill(marks.size, end, width, 0);
+        fill(marks.kind, end, width, std::int8_t{beyond}), fill(marks.size, end, width, 0);
         fill(marks.relevant, 0, width, false);
         bool seen[any + 1] = {};
+        std::int64_t marked = 0;  // ranks whose kind and size are set
+        const auto mark = [&](std::int64_t last, Kind kind, std::int64_t size) {
+            last = std::min(last, end);
+            fill(marks.kind, marked, last, std::int8_t{kind});
+            fill(marks.size, marked, last, static_cast<std::int32_t>(size));
+            marked = std::max(marked, last);
+        };
         std::int64_t hit = hits.offsets[at(row)];
         const std::int64_t last_hit = hits.offsets[at(row + 1)];
         for (std::int64_t group = all.offsets[at(row)]; group < all.offsets[at(row + 1)]; ++group) {
@@ -33,14 +39,14 @@ void mark_collisions(const RankedGroups &all, const RankedGroups &hits, Int64s n
             }
             if (size == 1 || first >= depth) continue;
             const Kind kind = n_relevant == 0 ? irrelevant : n_relevant == size ? relevant : mixed;
-            fill(marks.kind, first, std::min(first + size, width), std::int8_t{kind});
-            fill(marks.size, first, std::min(first + size, width), static_cast<std::int32_t>(size));
+            mark(first, none, 1), mark(first + size, kind, size);
             for (const Kind counted : {kind, any}) {
                 std::int64_t *count = counts.row(counted - 1);
                 count[0] += 1, count[1] += std::min(size, depth - first), count[2] += !seen[counted];
                 count[3] = std::max(count[3], size), seen[counted] = true;
             }
         }
+        mark(end, none, 1);
     }
 }
 

@@ -3,6 +3,11 @@
 #include "distances/int8.h"
 
 #include <algorithm>
+#include <bit>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "distances/panel.h"
 #include "support/gather.h"
@@ -23,6 +28,14 @@ inline Ints add_products(Ints sums, Ints bytes, Ints others) {
 #if defined(__AVX512F__)
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(bytes), "v"(others));
     return sums;
+#elif defined(__AVX2__)
+    using Shorts = Vector<std::int16_t>;
+    const auto b = std::bit_cast<Shorts>(others);
+    const auto multiplied = [](Shorts x, Shorts y) {
+        return std::bit_cast<Ints>(_mm256_madd_epi16(std::bit_cast<__m256i>(x), std::bit_cast<__m256i>(y)));
+    };
+    const auto even = std::bit_cast<Shorts>(bytes & 0x00ff00ff), odd = std::bit_cast<Shorts>((bytes >> 8) & 0x00ff00ff);
+    return sums + (multiplied(even, (b << 8) >> 8) + multiplied(odd, b >> 8));
 #else
     for (int shift = 0; shift < 32; shift += 8) sums += (bytes >> shift & 255) * (others << (24 - shift) >> 24);
     return sums;
@@ -123,6 +136,8 @@ void round_row(Span<const T> row, double unit, std::int8_t *out, std::int32_t &s
 bool fast() {
 #if defined(__AVX512F__)
     return __builtin_cpu_supports("avx512vnni");
+#elif defined(__AVX2__)
+    return true;
 #else
     return false;
 #endif

@@ -1,7 +1,9 @@
 // The lines of a TREC file, and where their fields are: see inputs/trec.py.
 #pragma once
 
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "support/views.h"
 
@@ -21,5 +23,20 @@ struct LineForm {
 /// (# ...) are skipped. The first number returned is negative where a line has another number of fields.
 std::tuple<Index, Index> find_fields(Span<const std::uint8_t> text, const LineForm &form, Matrix<std::int64_t> places,
                                      Span<double> numbers, Span<std::int64_t> firsts);
+
+/// The field of a value of a line of JSON, or of a cell: where its begin is in `places`.
+enum class PlainField { query = 0, document = 2, number = 4, other = 6 };
+
+/// Find the same in lines of JSON that have these keys, with their quotes, in this order; `kinds` has the field of each.
+///
+/// The first number returned is negative where a line is not what is read the same between blanks: an escape, a blank in an
+/// id, another key, a number of more than 15 digits before its point.
+std::tuple<Index, Index> find_json(Span<const std::uint8_t> text, const std::vector<std::string> &keys,
+                                   const std::vector<int> &kinds, bool whole, Matrix<std::int64_t> places,
+                                   Span<double> numbers, Span<std::int64_t> firsts);
+
+/// Find the same in lines of cells between delimiters, without quotes or, in the three fields, blanks.
+std::tuple<Index, Index> find_cells(Span<const std::uint8_t> text, int delimiter, const std::vector<int> &kinds, bool whole,
+                                    Matrix<std::int64_t> places, Span<double> numbers, Span<std::int64_t> firsts);
 
 }  // namespace deadheat

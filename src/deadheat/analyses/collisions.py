@@ -35,7 +35,7 @@ from deadheat.reports.tables import count
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Bool, Float64, Int64, offsets_of, slices
 from deadheat.support.floats import plain_floats
-from deadheat.support.progress import Reporting
+from deadheat.support.progress import Reporting, Workers
 from deadheat.support.triple import ByName
 
 Bounds = tuple[Float64, Float64]
@@ -404,8 +404,19 @@ def _searched(
     counts, profile = np.zeros((4, 4), dtype=np.int64), task.profile
     for queries, *groups in of_ties(task) if width is None else of_chains(task, width):
         own = profile[queries]
-        relevant = own.offsets, own.closer, own.tied_relevant
-        marks: Any = tuple(matrix[queries] for matrix in matrices)
-        _core.mark_collisions(tuple(groups), relevant, n_ranked[queries], min(most, n_gallery), marks, counts)
+        relevant, n = (own.offsets, own.closer, own.tied_relevant), own.n_query
+
+        def mark(rows: slice, groups: Any = groups, relevant: Any = relevant, first: int = queries.start) -> Int64:
+            own, ends = np.zeros_like(counts), slice(rows.start, rows.stop + 1)
+            colliding, hits = ((offsets[ends], *others) for offsets, *others in (groups, relevant))
+            some = slice(first + rows.start, min(first + rows.stop, first + len(relevant[0]) - 1))
+            marks: Any = tuple(matrix[some] for matrix in matrices)
+            _core.mark_collisions(colliding, hits, n_ranked[some], min(most, n_gallery), marks, own)
+            return own
+
+        with Workers(options.threads) as workers:
+            for part in workers.each(mark, slices(n, -(-n // options.threads))):
+                counts[:, :3] += part[:, :3]
+                np.maximum(counts[:, 3], part[:, 3], out=counts[:, 3])
     rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
     return Counts.of_kinds(counts, n_query, int(np.minimum(n_ranked, min(most, n_gallery)).sum())), rule, matrices

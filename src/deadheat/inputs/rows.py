@@ -28,6 +28,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+import deadheat._core as _core
 from deadheat.errors import FileError, InputError, InvalidTypeError
 from deadheat.inputs.conversion import converting, require_collected
 from deadheat.inputs.files import Path, fields_of_lines, unreadable, unzipped
@@ -330,22 +331,18 @@ def rows_in(path: Path, columns: RowColumns) -> tuple[Callable[[], Iterator[Row]
     return None
 
 
-_MOST_PLAIN = 64  # columns of lines that one pattern describes
-_TEXT, _WHOLE = rb'[^"\\\x00-\x1f]', rb"0|-?[1-9][0-9]{0,14}"
-_REAL = rb"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
-_SCALAR = rb'(?:"%b*"|[-+0-9.eE]+|true|false|null)' % _TEXT
-_JSON_ID = rb'(?:"(?P<%b>(?:(?!\s)%b)+)"|(?P<%b_>%b))'
-_JSON = (  # of query, document and number
-    rb'(?!"#)' + _JSON_ID % (b"q", _TEXT, b"q", _WHOLE), _JSON_ID % (b"d", _TEXT, b"d", _WHOLE), b"(?P<n>%b)" % _REAL,
-)  # fmt: skip
-_CELLS = rb"(?P<q>(?!#)%b+)(?P<q_>)", rb"(?P<d>%b+)(?P<d_>)", rb"(?P<n>%b+)"
+FindFields: TypeAlias = Callable[..., tuple[int, int]]
+
+_MOST_PLAIN = 64  # columns of lines that are read by their first
+_FIELDS = (0, 2, 4)  # `PlainField` in the core: query, document and number, and
+_OTHER = 6
 
 
-def plain_lines(path: Path, columns: RowColumns) -> tuple[re.Pattern[bytes], bool] | None:
-    """Return the pattern of lines like the first, with groups q, d and n, and whether a header comes before them.
+def plain_lines(path: Path, columns: RowColumns) -> tuple[FindFields, bool] | None:
+    """Return a function that finds the fields of lines like the first, and whether a header comes before them.
 
-    It fits only what is read the same as three fields between blanks: no quotes, escapes or blanks in ids. None where
-    no pattern suffices: of ranks, lists, and files of other kinds.
+    It takes only what is read the same as three fields between blanks: no quotes, escapes or blanks in ids. None for
+    ranks, lists, and files of other kinds.
     """
     if columns.separator is not None or columns.ascending or columns.by_place:
         return None
@@ -353,31 +350,24 @@ def plain_lines(path: Path, columns: RowColumns) -> tuple[re.Pattern[bytes], boo
         start = file.readline(1 << 16).rstrip(b"\r\n")
     if start.startswith(b"{"):
         with suppress(ValueError, RecursionError):
-            record = json.loads(start)
-            parts = _plain_parts(list(record), columns, _JSON)
-            fields = [b"%b[ ]*:[ ]*%b" % (re.escape(json.dumps(k).encode()), parts.get(k, _SCALAR)) for k in record]
-            return (_lines_of(rb"\{[ ]*" + rb"[ ]*,[ ]*".join(fields) + rb"[ ]*\}"), False) if parts else None
+            keys = list(json.loads(start))
+            kinds = _plain_kinds(keys, columns)
+            return (partial(_core.find_json, keys=[json.dumps(k) for k in keys], kinds=kinds), False) if kinds else None
         return None
-    for delimiter in map(str.encode, _DELIMITERS):
-        held = start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace").split(delimiter.decode())
-        cells = tuple(part % (rb'[^"\s%b]' % delimiter) for part in _CELLS)
-        parts = _plain_parts(held, columns, cells)
-        if parts:
-            other = rb'[^"\r\n%b]*' % delimiter
-            return _lines_of(delimiter.join(parts.get(name, other) for name in held)), True
+    for delimiter in _DELIMITERS:
+        kinds = _plain_kinds(start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace").split(delimiter), columns)
+        if kinds:
+            return partial(_core.find_cells, delimiter=ord(delimiter), kinds=kinds), True
     return None
 
 
-def _plain_parts(held: list[str], columns: RowColumns, parts: tuple[bytes, ...]) -> dict[str, bytes]:
-    """Return the patterns of the three columns by their names; none if they are not all there, or rank."""
+def _plain_kinds(held: list[str], columns: RowColumns) -> list[int]:
+    """Return the kind of each column by its name; none if the three are not all there, or rank."""
     names = columns.found(held)
     if None in names or plain(names[2]) == "rank" or len({*held}) < len(held) or len(held) > _MOST_PLAIN:
-        return {}
-    return dict(zip(names, parts, strict=True))
-
-
-def _lines_of(line: bytes) -> re.Pattern[bytes]:
-    return re.compile(b"^" + line + rb"\r?$", re.MULTILINE)
+        return []
+    kinds = dict(zip(names, _FIELDS, strict=True))
+    return [kinds.get(name, _OTHER) for name in held]
 
 
 def _has_names(line: bytes) -> bool:

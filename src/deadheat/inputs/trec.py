@@ -105,16 +105,25 @@ class LineForm:
             raise FileError(path, f" must be a run, but {got}: {rule}")
         return {(_RUN, 3): _RANKS, (_QRELS, 2): _PAIRS}.get((self, len(first)), self)
 
-    def add(self, block: bytes, table: Checked, best: Callable[[Any, Any], Any] | None = None) -> bool:
-        """Add whole lines to a table; return False, with the table unusable, if a line needs the slow reader."""
+    def add(
+        self, block: bytes, table: Checked, best: Callable[[Any, Any], Any] | None = None,
+        find: rows.FindFields | None = None,
+    ) -> bool:  # fmt: skip
+        """Add whole lines to a table; return False, with the table unusable, if a line needs the slow reader.
+
+        `find` finds the fields of lines in another layout than that of TREC.
+        """
         if self.item != 2:
             block = _FIRST_TWO.sub(rb"\1 0 \2" if self is _RANKS else rb"\1 0 \2 1", block)  # as TREC has it
         n_line = block.count(b"\n") + 1
         places, numbers = np.empty((n_line, 6), dtype=np.int64), np.empty(n_line)
         firsts = np.empty(n_line, dtype=np.int64)
-        layout = (max(4, len(self.fields)), max(3, self.place), self.open_end, self.kind is int)
-        text = np.frombuffer(block, dtype=np.uint8)
-        result, n_run = _core.find_fields(text, layout, places, numbers, firsts)
+        text, whole = np.frombuffer(block, dtype=np.uint8), self.kind is int
+        if find is None:
+            layout = (max(4, len(self.fields)), max(3, self.place), self.open_end, whole)
+            result, n_run = _core.find_fields(text, layout, places, numbers, firsts)
+        else:
+            result, n_run = find(text, whole=whole, places=places, numbers=numbers, firsts=firsts)
         values = self._values(block, places[:result], numbers[:result]) if result >= 0 else None
         if values is None or b"\0" in block or block.startswith(codecs.BOM_UTF8):
             return False
@@ -422,18 +431,15 @@ def _read(path: Path, form: LineForm, chunks: Chunks = PLAIN) -> Opened:
 
 def _read_plain_lines(path: Path, form: LineForm, chunks: Chunks, columns: RowColumns) -> Opened | None:
     """Read lines of JSON, or of a table with a header, as those of TREC; None if any of them needs the slow reader."""
-    pattern = None if chunks.documents is not None else rows.plain_lines(path, columns)
-    if pattern is None:
+    plain = None if chunks.documents is not None else rows.plain_lines(path, columns)
+    if plain is None:
         return None
-    table, as_trec = Opened(), rb"\g<q>\g<q_> 0 \g<d>\g<d_> " + (rb"1 \g<n> t" if form is _RUN else rb"\g<n>")
+    table, (find, has_header) = Opened(), plain
     with unzipped(path) as file:
-        if pattern[1]:
+        if has_header:
             file.readline()
         for block in _blocks(file):
-            lines, n_line = pattern[0].subn(as_trec, block)
-            if n_line != block.count(b"\n") + (not block.endswith(b"\n")) or not _is_text(block, pattern[1]):
-                return None
-            if not form.add(lines, table, chunks.best):
+            if not _is_text(block, has_header) or not form.add(block, table, chunks.best, find):
                 return None
     return table
 
