@@ -113,7 +113,7 @@ def keys(name: str, distance: str, ties: Any) -> Array:
         number = {value: i for i, value in enumerate(sorted(known.distinct))}
         return sign * np.array([number[value] for value in known.distinct])[known.of_pair]
     whole = [distance_of(value, distance) for value in known.distinct]
-    if ties.of == "distance":
+    if (ties.of or ("distance" if distance in DISTANCES else "similarity")) == "distance":
         return -np.array([round_to(each, ties.dtype) for each in whole])[known.of_pair]
     shift = 0 if distance == "inner_product" else 1
     similar = [Surd(shift - each.a, -each.b, each.square) for each in whole]

@@ -158,3 +158,10 @@ def test_json_in_every_function(tmp_path: Path) -> None:
         paths[0].write_text(text)
         with pytest.raises((FileError, InputError), match=re.escape(said)):
             dh.evaluate(dh.from_run(*paths))
+
+
+def test_the_order_is_said_once() -> None:
+    rows = [{"query_id": "q", "doc_id": name, "distance": far} for name, far in (("a", 1.0), ("b", 2.0))]
+    assert trec.open_run(rows, order="ascending", columns={"score": "distance"})
+    with pytest.raises(InputError, match="order must be left out where columns has it, but is given twice"):
+        trec.open_run(rows, order="ascending", columns={"score": "distance", "order": "ascending"})

@@ -264,4 +264,7 @@ def test_padding_shows_at_the_ends_of_the_processes_rows() -> None:
         noisy = embeddings[rows] * (1 + 1e-3 * rng.normal(size=(total, 3)))
         seen = KeptRows(noisy, labels[rows], None, np.repeat(np.arange(n_rank), total // n_rank))
         assert n_padded(seen) == total - n
+        assert (
+            n_padded(seen._replace(embeddings=np.arange(len(noisy), dtype=noisy.dtype)[:, None])) == 0
+        )  # equal labels alone
         assert n_padded(seen.take(slice(1, None))) == 0  # not equally many

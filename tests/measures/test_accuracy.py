@@ -7,13 +7,14 @@ import random
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from graded_queries import close, log2, root_close
 from numpy.testing import assert_array_equal
 
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import per_query, std
-from deadheat.measures.discounted_gain import discount_table
+from deadheat.measures.discounted_gain import discount_table, gain_squares
 
 ONE = 1 << 400
 
@@ -161,3 +162,10 @@ def test_discounted_gain_of_large_groups(closer: int, tied: int) -> None:
         squares = total([(x - mean) ** 2 for x in d])
         variance = Fraction(m * (tied - m), tied * (tied - 1)) * squares / ideal**2
         assert root_close(std(profile, "nDCG")[0], variance, 1e-12)
+
+
+def test_equal_gains_have_no_variance_though_their_mean_is_rounded() -> None:
+    mean = (0.1 + 0.1 + 0.1) / 3
+    assert mean != 0.1
+    by_grade, tied = np.array([[3, 0], [2, 0], [0, 3]]), np.array([3, 3, 3])
+    assert_array_equal(gain_squares(by_grade, np.array([0.1, 0.7]), tied) > 0, [False, True, False])

@@ -150,6 +150,8 @@ def test_measures_of_ones_own() -> None:
         register("squares", lambda rank: 1 / rank**2, over=over)
         try:
             lower, _, upper = per_query(profile, "squares")
+            alone = np.array([per_query(profile_of([each], unjudged="unknown"), "squares") for each in worlds])
+            np.testing.assert_array_equal(alone[:, :, 0].T[[0, 2]], [lower, upper])  # with few ranks, many are missing
         finally:
             unregister("squares")
         for i, world_i in enumerate(worlds):

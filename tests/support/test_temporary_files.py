@@ -250,3 +250,13 @@ def test_many_pieces_and_places_are_written(way: str, tmp_path: Path) -> None:
         file.seek(3)
         file.write(b"x")
     assert (tmp_path / "out").read_bytes() == bytes(3) + b"x" + bytes((1 << 20) - 4)
+
+
+def test_space_is_written_where_a_file_system_cannot_reserve_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    monkeypatch.setattr(scratch, "_PIECE", 64)
+    with (tmp_path / "file").open("wb") as file:
+        scratch._reserve(file, 200)
+    assert (tmp_path / "file").stat().st_size == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import signal
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from keyed import in_many_portions, profiled
+from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.engine import count
@@ -24,6 +26,7 @@ from deadheat.engine.counting import executors, portions
 from deadheat.engine.counting.candidates import Candidates, Relevance
 from deadheat.errors import ExecutorError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import disk
+from deadheat.inputs.samples import open_rows
 
 EXACT_OR_NOT = ("exact", "float16", dh.Tolerance(0.25))
 
@@ -329,3 +332,16 @@ def test_progress_counts_pairs_and_an_interrupt_says_what_is_kept(tmp_path: Path
         ):
             with pytest.raises(KeyboardInterrupt, match=message):
                 profiled(*samples(100), **given, progress=interrupt)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="files of this process have a path in Linux")
+def test_rows_in_a_file_that_only_this_process_can_open_are_sent_as_a_copy(tmp_path):
+    rows = np.arange(12.0).reshape(4, 3)
+    rows.tofile(tmp_path / "rows")
+    with open(tmp_path / "rows", "rb") as file:
+        mapped = np.memmap(f"/proc/self/fd/{file.fileno()}", rows.dtype, "r", shape=rows.shape)
+        (tmp_path / "folder").mkdir()
+        sent = executors._pickled(open_rows(mapped, "embeddings"), str(tmp_path / "folder"))
+    assert b"/proc/" not in sent
+    assert len([*(tmp_path / "folder").iterdir()]) == 1
+    assert_array_equal(executors._Unpickler(io.BytesIO(sent)).load().whole(), rows)
