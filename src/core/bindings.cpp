@@ -44,6 +44,10 @@ struct type_caster<Profile> : fields_caster<Profile, Int64s, Int64s, Int64s, Int
 template <>
 struct type_caster<LineForm> : fields_caster<LineForm, Index, Index, bool, bool> {};
 template <>
+struct type_caster<JsonForm> : fields_caster<JsonForm, std::vector<std::string>, std::vector<int>, bool> {};
+template <>
+struct type_caster<CellForm> : fields_caster<CellForm, int, std::vector<int>, bool> {};
+template <>
 struct type_caster<Grades> : fields_caster<Grades, Matrix<const std::int64_t>, Matrix<const std::int64_t>, Reals> {};
 template <>
 struct type_caster<QueryRange> : fields_caster<QueryRange, Index, Index> {};
@@ -186,9 +190,8 @@ void bind_distances(nb::module_ &m) {
 
 void bind_inputs(nb::module_ &m) {
     m.def("read_rows", &read_rows, "file"_a, "begin"_a, "rows"_a, "places"_a, "out"_a, Loop());
-    m.def("find_json", &find_json, "text"_a, "keys"_a, "kinds"_a, "whole"_a, "places"_a, "numbers"_a, "firsts"_a, Loop());
-    m.def("find_cells", &find_cells, "text"_a, "delimiter"_a, "kinds"_a, "whole"_a, "places"_a, "numbers"_a, "firsts"_a,
-          Loop());
+    m.def("find_json", &find_json, "text"_a, "form"_a, "places"_a, "numbers"_a, "firsts"_a, Loop());
+    m.def("find_cells", &find_cells, "text"_a, "form"_a, "places"_a, "numbers"_a, "firsts"_a, Loop());
     m.def("find_fields", &find_fields, "text"_a, "form"_a, "places"_a, "numbers"_a, "firsts"_a, Loop());
 }
 

@@ -89,18 +89,14 @@ def read_rows(
 ) -> int: ...
 def find_json(
     text: NDArray[numpy.uint8],
-    keys: Sequence[str],
-    kinds: Sequence[int],
-    whole: bool,
+    form: tuple[Sequence[str], Sequence[int], bool],
     places: NDArray[numpy.int64],
     numbers: NDArray[numpy.float64],
     firsts: NDArray[numpy.int64],
 ) -> tuple[int, int]: ...
 def find_cells(
     text: NDArray[numpy.uint8],
-    delimiter: int,
-    kinds: Sequence[int],
-    whole: bool,
+    form: tuple[int, Sequence[int], bool],
     places: NDArray[numpy.int64],
     numbers: NDArray[numpy.float64],
     firsts: NDArray[numpy.int64],

@@ -93,13 +93,13 @@ def test_bounds_of_sparse_products(distance: str) -> None:
     rng = np.random.default_rng(9)
     rows = (rng.choice([-1, 1], (24, 4000)) * rng.random((24, 4000)) ** 9 * (rng.random((24, 4000)) < 0.1)).astype("f4")
     sources = [open_rows(given, "embeddings") for given in (sparse.csr_array(rows), rows)]
-    found = [distance_registry.make(distance, source, None, True) for source in sources]
+    distances = [distance_registry.make(distance, source, None, True) for source in sources]
     every = np.arange(24)
     for level in range(2):
-        few, many = (each.scores.errors(level, every, 0)[:, 0] for each in found)
-        exact = found[1].scores.tile(1, every, every)
+        few, many = (each.scores.errors(level, every, 0)[:, 0] for each in distances)
+        exact = distances[1].scores.tile(1, every, every)
         assert (few < many).all()
-        error = np.abs(found[0].scores.tile(level, every, every) - exact)
+        error = np.abs(distances[0].scores.tile(level, every, every) - exact)
         assert (error <= few[:, None] + many[:, None] * 2.0**-20).all()
 
 

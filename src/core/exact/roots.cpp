@@ -50,7 +50,7 @@ int sign_of_sum(const Term (&terms)[3]) {
         if (term.sign > 0) plus[n_plus++] = term.square;
         if (term.sign < 0) minus[n_minus++] = term.square;
     }
-    if (n_plus == 0) return 0;  // estimates decide where all have one sign, so that here none has any
+    if (n_plus == 0 || n_minus == 0) return (n_plus > 0) - (n_minus > 0);  // never taken: estimates decide all of one sign
     if (n_plus == 1 && n_minus == 1) return compare(plus[0], minus[0]);
     return n_plus > n_minus ? two_against_one(plus[0], plus[1], minus[0]) : -two_against_one(minus[0], minus[1], plus[0]);
 }

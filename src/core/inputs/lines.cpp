@@ -160,37 +160,36 @@ std::tuple<Index, Index> read_lines(Span<const std::uint8_t> text, Fields fields
 
 }  // namespace
 
-std::tuple<Index, Index> find_json(Span<const std::uint8_t> text, const std::vector<std::string> &keys,
-                                   const std::vector<int> &kinds, bool whole, Matrix<std::int64_t> places,
+std::tuple<Index, Index> find_json(Span<const std::uint8_t> text, const JsonForm &form, Matrix<std::int64_t> places,
                                    Span<double> numbers, Span<std::int64_t> firsts) {
-    return read_lines(text, {text.data(), whole, places, numbers, firsts}, [&](Line &line, const Fields &fields) {
+    return read_lines(text, {text.data(), form.whole, places, numbers, firsts}, [&](Line &line, const Fields &fields) {
         if (!line.take('{')) return false;
-        for (std::size_t k = 0; k < keys.size(); ++k) {
+        for (std::size_t k = 0; k < form.keys.size(); ++k) {
             line.skip_spaces();
             if (k > 0) {
                 if (!line.take(',')) return false;
                 line.skip_spaces();
             }
-            if (!line.take(std::string_view(keys[k]))) return false;
+            if (!line.take(std::string_view(form.keys[k]))) return false;
             line.skip_spaces();
             if (!line.take(':')) return false;
             line.skip_spaces();
-            if (!read_value(line, PlainField{kinds[k]}, fields)) return false;
+            if (!read_value(line, PlainField{form.kinds[k]}, fields)) return false;
         }
         line.skip_spaces();
         return line.take('}');
     });
 }
 
-std::tuple<Index, Index> find_cells(Span<const std::uint8_t> text, int delimiter, const std::vector<int> &kinds, bool whole,
-                                    Matrix<std::int64_t> places, Span<double> numbers, Span<std::int64_t> firsts) {
-    return read_lines(text, {text.data(), whole, places, numbers, firsts}, [&](Line &line, const Fields &fields) {
-        for (std::size_t k = 0; k < kinds.size(); ++k) {
-            if (k > 0 && !line.take(static_cast<std::uint8_t>(delimiter))) return false;
-            const auto field = PlainField{kinds[k]};
+std::tuple<Index, Index> find_cells(Span<const std::uint8_t> text, const CellForm &form, Matrix<std::int64_t> places,
+                                    Span<double> numbers, Span<std::int64_t> firsts) {
+    return read_lines(text, {text.data(), form.whole, places, numbers, firsts}, [&](Line &line, const Fields &fields) {
+        for (std::size_t k = 0; k < form.kinds.size(); ++k) {
+            if (k > 0 && !line.take(static_cast<std::uint8_t>(form.delimiter))) return false;
+            const auto field = PlainField{form.kinds[k]};
             const Byte first = line.at;
             const bool any = line.take_all([&](std::uint8_t c) {
-                return c != delimiter && c != '"' && (field == PlainField::other ? c != '\r' : !is_blank(c));
+                return c != form.delimiter && c != '"' && (field == PlainField::other ? c != '\r' : !is_blank(c));
             });
             if (field == PlainField::other) continue;
             if (!any || (field == PlainField::query && *first == '#')) return false;

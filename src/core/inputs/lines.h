@@ -27,16 +27,29 @@ std::tuple<Index, Index> find_fields(Span<const std::uint8_t> text, const LineFo
 /// The field of a value of a line of JSON, or of a cell: where its begin is in `places`.
 enum class PlainField { query = 0, document = 2, number = 4, other = 6 };
 
-/// Find the same in lines of JSON that have these keys, with their quotes, in this order; `kinds` has the field of each.
+/// Form of a line of JSON: its keys, with their quotes, in this order, and the field of each.
+struct JsonForm {
+    std::vector<std::string> keys;
+    std::vector<int> kinds;
+    bool whole;
+};
+
+/// Form of a line of cells between delimiters, with the field of each.
+struct CellForm {
+    int delimiter;
+    std::vector<int> kinds;
+    bool whole;
+};
+
+/// Find the same in lines of JSON.
 ///
 /// The first number returned is negative where a line is not what is read the same between blanks: an escape, a blank in an
 /// id, another key, a number of more than 15 digits before its point.
-std::tuple<Index, Index> find_json(Span<const std::uint8_t> text, const std::vector<std::string> &keys,
-                                   const std::vector<int> &kinds, bool whole, Matrix<std::int64_t> places,
+std::tuple<Index, Index> find_json(Span<const std::uint8_t> text, const JsonForm &form, Matrix<std::int64_t> places,
                                    Span<double> numbers, Span<std::int64_t> firsts);
 
-/// Find the same in lines of cells between delimiters, without quotes or, in the three fields, blanks.
-std::tuple<Index, Index> find_cells(Span<const std::uint8_t> text, int delimiter, const std::vector<int> &kinds, bool whole,
-                                    Matrix<std::int64_t> places, Span<double> numbers, Span<std::int64_t> firsts);
+/// Find the same in lines of cells, without quotes or, in the three fields, blanks.
+std::tuple<Index, Index> find_cells(Span<const std::uint8_t> text, const CellForm &form, Matrix<std::int64_t> places,
+                                    Span<double> numbers, Span<std::int64_t> firsts);
 
 }  // namespace deadheat

@@ -104,9 +104,10 @@ std::vector<double> ones_of(Matrix<const std::uint64_t> rows) {
 }  // namespace
 
 template <class T>
-void Scores::products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out,
-                      bool mark) const {
+void Scores::products(int level, ReadyPart from_left, ReadyPart from_right, Matrix<T> out, bool mark) const {
     const ScoreLevel &described = levels[at(level)];
+    const auto &[left, row] = from_left;
+    const auto &[right, column] = from_right;
     if constexpr (sizeof(T) == 4) {
         if (of_words())
             return tile_loops().hamming(left.rows<std::uint64_t>(row, out.rows),
@@ -114,7 +115,7 @@ void Scores::products(int level, const Ready &left, Index row, const Ready &righ
     } else if (!described.wide_rows || of_words()) {  // sums that float32 holds exactly, for scores that it does not
         Buffer<float> memory(at(out.rows * out.columns));
         const Matrix<float> narrow{memory.data(), out.rows, out.columns, out.columns};
-        products<float>(level, left, row, right, column, narrow, mark);
+        products<float>(level, from_left, from_right, narrow, mark);
         if (form == Form::share)
             return tile_loops().shares(narrow, ones_of(left.rows<std::uint64_t>(row, out.rows)),
                                        ones_of(right.rows<std::uint64_t>(column, out.columns)), out);
@@ -155,12 +156,12 @@ void Scores::tile(int level, Int64s queries, Int64s columns, Matrix<T> out) cons
     const Ready left = ready_queries(level, queries);
     const std::vector<std::int64_t> items = items_of(columns);
     const Ready right = ready_columns(level, items);
-    products(level, left, 0, right, 0, out);
+    products(level, {left, 0}, {right, 0}, out);
     finish<T>(items, out);
 }
 
-template void Scores::products(int, const Ready &, Index, const Ready &, Index, Matrix<float>, bool) const;
-template void Scores::products(int, const Ready &, Index, const Ready &, Index, Matrix<double>, bool) const;
+template void Scores::products(int, ReadyPart, ReadyPart, Matrix<float>, bool) const;
+template void Scores::products(int, ReadyPart, ReadyPart, Matrix<double>, bool) const;
 template void Scores::finish(Int64s, Matrix<float>) const;
 template void Scores::finish(Int64s, Matrix<double>) const;
 template void Scores::tile(int, Int64s, Int64s, Matrix<float>) const;

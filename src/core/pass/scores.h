@@ -84,6 +84,12 @@ struct Ready {
     }
 };
 
+/// Rows that were made ready, from one on.
+struct ReadyPart {
+    const Ready &rows;
+    Index begin;
+};
+
 class Scores {
 public:
     static constexpr Index SLICE = 4096;  // dimensions of long rows that are multiplied at a time
@@ -117,8 +123,7 @@ public:
     /// Compute products, or other sums, of a level from these rows and columns on, multiples of 48; with `mark`, sparse rows
     /// with disjoint support have minus infinity in place of 0.
     template <class T>
-    void products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out,
-                  bool mark = false) const;
+    void products(int level, ReadyPart left, ReadyPart right, Matrix<T> out, bool mark = false) const;
     /// Scores of any queries from the products with these items, in their place.
     template <class T>
     void finish(Int64s items, Matrix<T> products) const;

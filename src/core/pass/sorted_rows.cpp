@@ -333,7 +333,8 @@ void SortedPass::score(const Piece &piece) {
     const Matrix<double> part{rows_of_batch.scores.row(0) + piece.start, rows_of_batch.rows.n, n,
                               rows_of_batch.scores.columns};
     const auto items = scores.item_of_column.subspan(at(piece.start), at(n));
-    scores.products<double>(scores.last(), rows_of_batch.rows, 0, scores.ready_columns(scores.last(), items), 0, part);
+    const Ready columns = scores.ready_columns(scores.last(), items);
+    scores.products<double>(scores.last(), {rows_of_batch.rows, 0}, {columns, 0}, part);
     scores.finish<double>(items, part);
 }
 

@@ -60,7 +60,7 @@ private:
                     continue;
                 }
                 const Matrix<T> tile{products.data(), n, m, stride}, other{transposed.data(), m, n, stride};
-                scores_.products<T>(level_, left_, row_, right_, column_, tile, scores_.zero_if_disjoint());
+                scores_.products<T>(level_, {left_, row_}, {right_, column_}, tile, scores_.zero_if_disjoint());
                 if (both) std::get<CountingLoops<T>>(counting_loops()).transpose(tile, other);  // before any is left out
                 count_part<T>(0, 0, tile);
                 if (both) count_part<T>(1, 0, other);
@@ -77,7 +77,7 @@ private:
         const Ready own = scores_.ready_queries(level_, queries), &other = number == 0 ? right_ : left_;
         Buffer<T> memory(some.size() * at(n_column));
         const Matrix<T> products{memory.data(), own.n, n_column, n_column};
-        scores_.products<T>(level_, own, 0, other, number == 0 ? column_ : row_, products);
+        scores_.products<T>(level_, {own, 0}, {other, number == 0 ? column_ : row_}, products);
         for (Index k = 0; k < own.n; ++k) count_part<T>(number, some[at(k)], {products.row(k), 1, n_column, n_column});
     }
 
@@ -113,8 +113,8 @@ private:
         if (finer_.empty()) {
             finer_.resize(at(n_ * m_));
             const int last = scores_.last();
-            scores_.products<double>(last, left_at_levels_.at_level(last), row_, right_at_levels_.at_level(last), column_,
-                                     {finer_.data(), n_, m_, m_});
+            scores_.products<double>(last, {left_at_levels_.at_level(last), row_},
+                                     {right_at_levels_.at_level(last), column_}, {finer_.data(), n_, m_, m_});
         }
         for (std::size_t p = 0; p < items.rows.size(); ++p) {
             const Index query = items.rows[p] - (number == 0 ? row_ : column_);

@@ -24,7 +24,7 @@ from contextlib import closing, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path as FilePath
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -331,15 +331,21 @@ def rows_in(path: Path, columns: RowColumns) -> tuple[Callable[[], Iterator[Row]
     return None
 
 
-FindFields: TypeAlias = Callable[..., tuple[int, int]]
+class PlainForm(NamedTuple):
+    """The function of the core that finds the fields of lines, and what it takes their form to be."""
+
+    find: Callable[..., tuple[int, int]]
+    names: list[str] | int  # the keys of a line of JSON as they are written, or the delimiter of cells below a header
+    kinds: list[int]
+
 
 _MOST_PLAIN = 64  # columns of lines that are read by their first
 _FIELDS = (0, 2, 4)  # `PlainField` in the core: query, document and number, and
 _OTHER = 6
 
 
-def plain_lines(path: Path, columns: RowColumns) -> tuple[FindFields, bool] | None:
-    """Return a function that finds the fields of lines like the first, and whether a header comes before them.
+def plain_lines(path: Path, columns: RowColumns) -> PlainForm | None:
+    """Return the form of the lines of a file, as its first line has it.
 
     It takes only what is read the same as three fields between blanks: no quotes, escapes or blanks in ids. None for
     ranks, lists, and files of other kinds.
@@ -352,12 +358,12 @@ def plain_lines(path: Path, columns: RowColumns) -> tuple[FindFields, bool] | No
         with suppress(ValueError, RecursionError):
             keys = list(json.loads(start))
             kinds = _plain_kinds(keys, columns)
-            return (partial(_core.find_json, keys=[json.dumps(k) for k in keys], kinds=kinds), False) if kinds else None
+            return PlainForm(_core.find_json, [json.dumps(key) for key in keys], kinds) if kinds else None
         return None
     for delimiter in _DELIMITERS:
         kinds = _plain_kinds(start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace").split(delimiter), columns)
         if kinds:
-            return partial(_core.find_cells, delimiter=ord(delimiter), kinds=kinds), True
+            return PlainForm(_core.find_cells, ord(delimiter), kinds)
     return None
 
 

@@ -107,11 +107,11 @@ class LineForm:
 
     def add(
         self, block: bytes, table: Checked, best: Callable[[Any, Any], Any] | None = None,
-        find: rows.FindFields | None = None,
+        plain: rows.PlainForm | None = None,
     ) -> bool:  # fmt: skip
         """Add whole lines to a table; return False, with the table unusable, if a line needs the slow reader.
 
-        `find` finds the fields of lines in another layout than that of TREC.
+        `plain` is the form of lines in another layout than that of TREC.
         """
         if self.item != 2:
             block = _FIRST_TWO.sub(rb"\1 0 \2" if self is _RANKS else rb"\1 0 \2 1", block)  # as TREC has it
@@ -119,11 +119,8 @@ class LineForm:
         places, numbers = np.empty((n_line, 6), dtype=np.int64), np.empty(n_line)
         firsts = np.empty(n_line, dtype=np.int64)
         text, whole = np.frombuffer(block, dtype=np.uint8), self.kind is int
-        if find is None:
-            layout = (max(4, len(self.fields)), max(3, self.place), self.open_end, whole)
-            result, n_run = _core.find_fields(text, layout, places, numbers, firsts)
-        else:
-            result, n_run = find(text, whole=whole, places=places, numbers=numbers, firsts=firsts)
+        find, *form = plain or (_core.find_fields, max(4, len(self.fields)), max(3, self.place), self.open_end)
+        result, n_run = find(text, (*form, whole), places, numbers, firsts)
         values = self._values(block, places[:result], numbers[:result]) if result >= 0 else None
         if values is None or b"\0" in block or block.startswith(codecs.BOM_UTF8):
             return False
@@ -434,12 +431,12 @@ def _read_plain_lines(path: Path, form: LineForm, chunks: Chunks, columns: RowCo
     plain = None if chunks.documents is not None else rows.plain_lines(path, columns)
     if plain is None:
         return None
-    table, (find, has_header) = Opened(), plain
+    table, has_header = Opened(), plain.find is _core.find_cells
     with unzipped(path) as file:
         if has_header:
             file.readline()
         for block in _blocks(file):
-            if not _is_text(block, has_header) or not form.add(block, table, chunks.best, find):
+            if not _is_text(block, has_header) or not form.add(block, table, chunks.best, plain):
                 return None
     return table
 

@@ -22,7 +22,7 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.gains import leveled, with_grades
 from deadheat.engine.profiles.packed import PackedGroups
 from deadheat.engine.profiles.profile import TieProfile, before_groups
-from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.rule import Ties, require_ungraded
 from deadheat.inputs.relevance import Pairs
 from deadheat.support.arrays import Int64, pieces
 from deadheat.support.progress import Reporting
@@ -59,7 +59,7 @@ def of_pairs(work: Work, count: Callable[[Distance, Judged, CountingOptions], Ti
     candidates = settings.candidates(*relevant.shape, leave_one_out=work.pair.gallery is None)._replace(symmetric=False)
     grade, gains = _grades_of_pairs(relevant, rule, candidates)
     grades = np.ones(1, dtype=np.int64) if grade is None else np.unique(grade[grade > 0])
-    settings.rule.require_ungraded(grade is not None)
+    require_ungraded(settings.rule, grade is not None)
 
     def profile_of(queries: Int64, query: Int64, item: Int64, entry: Int64) -> TieProfile:
         profile = count(work.distance, Judged.of(query, item, candidates), settings)

@@ -29,7 +29,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.sources import unmatched
 from deadheat.engine.sources.counted import CountedTask
 from deadheat.engine.sources.run_tables import Unjudged, all_judged, checked_unjudged, gain_of, is_unknown
-from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.rule import Ties, require_ungraded
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, codes, item_ids, trec
 from deadheat.inputs.item_ids import OwnRows
@@ -258,7 +258,7 @@ def profile_of_judged(
         grade = np.append(grade, np.full(len(query) - len(grade), level))
     grades = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
     graded = grades.tolist() != [1]
-    options.rule.require_ungraded(graded)
+    require_ungraded(options.rule, graded)
     index, there = np.searchsorted(grades, grade), item >= 0
     n_relevant = np.zeros((len(query_ids), len(grades)), dtype=np.int64)
     np.add.at(n_relevant, (query, index), 1)

@@ -77,11 +77,6 @@ class Ties(ABC):
     def __hash__(self) -> int:
         return hash((type(self), *vars(self).values()))
 
-    def require_ungraded(self, graded: bool) -> None:
-        """Refuse grades with a tolerance: items of two grades may change places, which no window counts."""
-        if graded and self.bounds_only:
-            raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
-
     def check(self, distance: type[Distance]) -> None:  # noqa: B027
         """Refuse a distance that this rule does not fit; most rules fit all."""
 
@@ -116,3 +111,9 @@ class Exact(Ties):
 def group_by_score(distance: Distance, relevant: RelevantItems) -> TieGroups:
     """Sort by the exact closeness: by score, and by exact arithmetic where the bounds of scores overlap."""
     return _core.group_exactly(distance.scores, distance.exact, relevant)
+
+
+def require_ungraded(rule: Ties, graded: bool) -> None:
+    """Refuse grades with a tolerance: items of two grades may change places, which no window counts."""
+    if graded and rule.bounds_only:
+        raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
