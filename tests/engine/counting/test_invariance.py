@@ -142,6 +142,22 @@ def test_shards_of_the_gallery_add_up(distance, ties):
     assert parts[0] != whole
 
 
+@pytest.mark.parametrize("distance", PRODUCTS)
+def test_items_that_float32_cannot_distinguish_in_a_later_tile(distance):
+    """Most of a tile behind the first is undecided, and is placed by the scores of the last level of that tile."""
+    rng = np.random.default_rng(3)
+    near, n_far = rng.standard_normal(32), 2 * layout.TILE_COLUMNS
+    close = near + 1e-9 * rng.standard_normal((800, 32))
+    gallery = np.concatenate([rng.standard_normal((n_far, 32)), close])
+    labels = np.concatenate([np.full(n_far, 3), rng.integers(0, 3, len(close))])
+
+    def profile(order):
+        return dh.Task(close[:6] + 1e-9, [0, 1, 2, 0, 1, 2], gallery[order], labels[order], distance=distance).profile
+
+    first, later = np.roll(np.arange(len(gallery)), len(close)), np.arange(len(gallery))
+    assert bits(profile(first)) == bits(profile(later))
+
+
 # How the same numbers are stored --------------------------------------------------------------------------------------
 
 
