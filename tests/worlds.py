@@ -221,7 +221,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--state", type=Path, help="a file of what is finished, to go on after it")
     given = parser.parse_args()
-    done = set(given.state.read_text().splitlines()) if given.state and given.state.exists() else set()
+    if given.state:
+        given.state.touch()  # refuses a folder that is not there before hours of work
+    done = set(given.state.read_text().splitlines()) if given.state else set()
     for part in given.parts:
         total, n_step, started = 0, 0, time.process_time()
         for step in PARTS[part](given.items, given.only) if part == "rankings" else PARTS[part]():
