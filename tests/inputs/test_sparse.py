@@ -203,6 +203,10 @@ def test_tensors_that_are_refused() -> None:
     for given, message in (
         (torch.eye(2).to_sparse(1), "embeddings must hold numbers, but is a sparse tensor of dense rows: give "),
         (torch.zeros(2, 2, 2).to_sparse(), r"embeddings must be two-dimensional \(n, dim\), but has shape \(2, 2, 2\)"),
+        (
+            torch.sparse_coo_tensor([[0, 1], [0, 99]], [1.0, 2.0], (2, 5), check_invariants=False),
+            "embeddings must have columns from 0 to 4, but row 1 has column 99",
+        ),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             dh.Task(given, [0, 1])

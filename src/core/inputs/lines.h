@@ -1,4 +1,4 @@
-// The lines of a TREC file, and where their fields are: see inputs/trec.py.
+// The lines of a TREC file, of JSON or of cells below a header, and where their fields are: see inputs/trec.py.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@ namespace deadheat {
 
 namespace {
 
-/// Call work(k, a, b) for the places of two rows, ascending: all of either if `all`, else those of both.
+/// Call work(a, b) with the numbers at the places of two rows, ascending: at all of either if `all`, else at those of both.
 template <class A, class B, class Work>
 void merge(SparseRow<A> left, SparseRow<B> right, bool all, Work work) {
     std::size_t i = 0, j = 0;

@@ -107,4 +107,8 @@ def _of_tensor(values: Any) -> tuple[Int64, Index, Rows]:
             VALUES, "must hold numbers, but is a sparse tensor of dense rows: give tensor.to_dense()"
         )
     row, columns = rows.indices().numpy()
+    wrong = (columns < 0) | (columns >= rows.shape[1])  # PyTorch does not check by default
+    for index in np.flatnonzero(wrong)[:1]:
+        rule = f"must have columns from 0 to {rows.shape[1] - 1}, but row {row[index]} has column {columns[index]}"
+        raise InvalidValueError(VALUES, rule)
     return offsets_of(np.bincount(row, minlength=len(rows))), columns, on_host(rows.values())
