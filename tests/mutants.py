@@ -14,7 +14,7 @@ if any survived.
 
 With `--near`, only so many test files run, those that name the module of the place most often, without slow tests:
 minutes in place of hours; try its survivors again without it. Places of the core, which is built again for each of them
-in the copy (cmake, ninja, ccache), are tried with the tests of `OF_CORE`, without slow ones.
+in the copy (cmake, ninja, ccache), run the tests of `OF_CORE`, without slow ones, then its test program.
 """
 
 from __future__ import annotations
@@ -190,16 +190,32 @@ def near(mutant: Place, most: int) -> list[str]:
     return [str(mutant.path), *map(str, best)] if best else mutant.tests
 
 
+def compiled(folder: Path, name: str, *options: str) -> bool:
+    """Build the copy in a folder of this name, and return whether it compiles."""
+    source, options = folder / name, ("-GNinja", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", *options)
+    commands = [["cmake", "-S", str(folder), "-B", str(source), *options], ["ninja", "-C", str(source)]]
+    return all(
+        subprocess.run(command, capture_output=True, check=False).returncode == 0
+        for command in (commands if not source.exists() else commands[1:])
+    )
+
+
+def program(folder: Path, seconds: float) -> str:
+    """The same as `outcome`, of the core's test program, whose undefined behaviour is caught too."""
+    if not compiled(folder, "program", "-DDEADHEAT_TESTS=ON", "-DDEADHEAT_SANITIZE=undefined"):
+        return "no C++"
+    command = [folder / "program/tests/core/core_tests"]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return "late"
+    return "caught" if done.returncode else "survived"
+
+
 def build(folder: Path) -> bool:
     """Build the core of the copy, as a release does, and return whether it compiles."""
-    options = ["-GNinja", f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-    commands = [
-        ["cmake", "-S", str(folder), "-B", str(folder / "build"), *options],
-        ["ninja", "-C", str(folder / "build")],
-    ]
-    for command in commands if not (folder / "build").exists() else commands[1:]:
-        if subprocess.run(command, capture_output=True, check=False).returncode:
-            return False
+    if not compiled(folder, "build", f"-DPython_EXECUTABLE={sys.executable}"):
+        return False
     for path in (folder / PACKAGE).glob("_core.*so"):
         path.unlink()
     shutil.copy2(next((folder / "build").glob("_core.*so")), folder / PACKAGE)
@@ -259,6 +275,8 @@ def main() -> int:
             for tests in rounds:
                 if end == "survived":
                     end = outcome(folder, [] if tests == "all" else tests_of[number], options.limit, marks)
+                if end == "survived" and number in of_core:
+                    end = program(folder, options.limit)
                 caught[tests] += end in ("caught", "late")
             (folder / mutant.path).write_text(mutant.whole, encoding="utf-8")
             total += end != "no C++"
