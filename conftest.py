@@ -6,6 +6,7 @@ test its figures are closed, because Matplotlib warns about more than twenty. Th
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import shutil
 import subprocess
@@ -67,6 +68,12 @@ def pytest_configure(config: pytest.Config) -> None:
     done = subprocess.run(BUILD, capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.exit(f"src/core does not build:\n{done.stdout}{done.stderr}", returncode=3)
+
+
+def pytest_collection_finish() -> None:
+    """Tests and modules stay to the end: no collection of garbage looks at them again, which took a tenth of the time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
