@@ -94,7 +94,7 @@ void bind_support(nb::module_ &m) {
         "digits",
         [](Span<const double> values) {
             const Digits sums = digits(values);
-            return std::tuple(sums.count, sums.exact, sums.first, sums.second, sums.third);
+            return std::tuple(sums.count, sums.exact, sums.whole, sums.first, sums.second, sums.third);
         },
         "values"_a, Loop());
 }
