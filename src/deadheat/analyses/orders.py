@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.count import count as count_pair
@@ -80,7 +81,7 @@ class Model:
     relevance: LabelRelevance
     plain_leave_one_out: bool  # every sample is a query and ranked against all others, without junk
     profile: TieProfile
-    rankings: Rankings
+    rankings: Iterable[Ranked]
 
     @cached_property
     def items(self) -> Int32:
@@ -251,16 +252,34 @@ def open_model(task: Task) -> Model:
     """Return the model of a task."""
     (query, gallery), options = task.pair[:2], task.options
     rankings = Rankings(query.embeddings, gallery and gallery.embeddings, options)
-    item_labels = None if gallery is None else gallery.labels
     profile = count_pair(task.pair, options, rankings.metric)
+    relevance = LabelRelevance(query.labels, (gallery or query).labels)
+    return _model(relevance, profile, rankings, gallery is None, plain=options.junk is None)
+
+
+def tied_model(labels: NDArray[Any], gallery_labels: NDArray[Any] | None) -> Model:
+    """Return the model of rows that are all equal, with one label each."""
+    relevance, alone = (
+        LabelRelevance(labels, labels if gallery_labels is None else gallery_labels),
+        gallery_labels is None,
+    )
+    n_relevant = relevance.n_relevant() - alone
+    n_ranked, has = np.full(len(n_relevant), len(relevance.classes) - alone), n_relevant > 0
+    zeros, one_group = np.zeros(np.count_nonzero(has), dtype=np.int64), (n_ranked[has], n_relevant[has])
+    profile = TieProfile(offsets_of(has), zeros, zeros, *one_group, n_ranked, n_relevant, check=False)
+    return _model(relevance, profile, (), alone)
+
+
+def _model(
+    relevance: LabelRelevance, profile: TieProfile, rankings: Iterable[Ranked], alone: bool, plain: bool = True
+) -> Model:
     if not profile.n_relevant.any():
-        given = f"{len(query.labels)} samples of as many labels"
-        if item_labels is not None:
-            n_query, n_item = len(query.labels), len(item_labels)
+        n_query, n_item = profile.n_query, len(relevance.classes)
+        given = f"{n_query} samples of as many labels"
+        if not alone:
             given = f"{count(n_query, 'query', 'queries')} and {count(n_item, 'gallery item', 'gallery items')}"
         raise UndefinedError(f"no query has a relevant item, so that no measure is defined, but got {given}")
-    relevance = LabelRelevance(query.labels, (gallery or query).labels)
-    return Model(relevance, gallery is None and options.junk is None, profile, rankings)
+    return Model(relevance, alone and plain, profile, rankings)
 
 
 def _entries(block: Ranked, relevance: LabelRelevance) -> Int32:
