@@ -173,7 +173,7 @@ class Model:
             begins = np.diff(slots, prepend=-2) != 1
             begins[first[:-1]] = True
             run = np.flatnonzero(begins)
-            group = np.searchsorted(first, run, side="right") - 1
+            group = np.repeat(np.arange(len(first) - 1), np.diff(first))[run]
             whole = self.mixed[groups][group]
             size = np.diff(run, append=len(slots))
             before = profile.closer_relevant[whole] + run - first[group]
@@ -181,8 +181,9 @@ class Model:
             n_run[self.mixed[groups]] = np.bincount(group, minlength=groups.stop - groups.start)
         columns = profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant
         out = np.repeat(np.stack(columns), n_run, axis=1)
-        if rows:
-            out[:, np.repeat(profile.tied > profile.tied_relevant, n_run)] = np.concatenate(rows, axis=1)
+        of_mixed = np.flatnonzero(np.repeat(profile.tied > profile.tied_relevant, n_run))
+        for column, runs in zip(out, zip(*rows, strict=True), strict=False):  # none where no group is mixed
+            column[of_mixed] = np.concatenate(runs)
         offsets, (closer, closer_relevant, tied, tied_relevant) = offsets_of(n_run)[profile.offsets], out
         numbers = profile.n_ranked, profile.n_relevant
         return TieProfile(offsets, closer, closer_relevant, tied, tied_relevant, *numbers, check=False)
