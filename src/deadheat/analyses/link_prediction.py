@@ -167,13 +167,13 @@ def link_prediction(
         bases[name] = "MR" if name in ("AMR", "AMRI") else name.removeprefix("adjusted ")  # compared with chance
     values = _values(profile, bases.values())
     of_bases = {base: Triple(*(_mean(each, share) for each in values[base])) for base in {*bases.values()}}
-    sizes, place = distinct(profile.n_ranked)
+    sizes, index = distinct(profile.n_ranked)
     all_tied = from_ranks(np.ones_like(sizes), sizes, sizes).profile
     by_chance = _values(all_tied, [base for name, base in bases.items() if base != name])
     means = {}
     for name, base in bases.items():
         mean = of_bases[base]
-        means[name] = _adjusted(name, mean, _mean(by_chance[base].expected[place], share)) if base != name else mean
+        means[name] = _adjusted(name, mean, _mean(by_chance[base].expected[index], share)) if base != name else mean
     remarks = task.remarks if isinstance(task, Evaluable) else ()
     n_tied = int(np.count_nonzero(profile.tied > 1))
     return LinkPrediction(means, values, n_relation, profile.n_query, n_tied, remarks)
