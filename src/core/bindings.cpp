@@ -94,7 +94,7 @@ void bind_support(nb::module_ &m) {
         "digits",
         [](Span<const double> values) {
             const Digits sums = digits(values);
-            return std::tuple(sums.count, sums.exact, sums.first, sums.second, sums.third);
+            return std::tuple(sums.count, sums.exact, sums.whole, sums.first, sums.second, sums.third);
         },
         "values"_a, Loop());
 }
@@ -218,8 +218,8 @@ void bind_measures(nb::module_ &m) {
 void bind_analyses(nb::module_ &m) {
     m.def("mark_collisions", &mark_collisions, "all"_a, "relevant"_a, "n_ranked"_a, "depth"_a, "marks"_a, "counts"_a,
           Loop());
-    m.def("expected_reciprocals", &expected_reciprocals, "closer"_a, "tied"_a, "tied_relevant"_a, "number"_a, "out"_a,
-          Loop());
+    m.def("expected_reciprocals", precision_loops().expected_reciprocals, "closer"_a, "tied"_a, "tied_relevant"_a,
+          "number"_a, "out"_a, Loop());
     m.def("relevant_slots", &relevant_slots, "starts"_a, "items"_a, "relevant"_a, "position"_a, "slots"_a, Loop());
     nb::class_<OrderSearch>(m, "OrderSearch")
         .def(nb::init<Span<std::int64_t>, MixedGroups, Span<const std::int32_t>, Links, RankSum>(), "order"_a, "mixed"_a,

@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.analyses import hash_lookup
+from deadheat.engine.counting import histograms
 
 
 def balls(query: np.ndarray, gallery: np.ndarray, relevant: np.ndarray, ranked: np.ndarray) -> dict[str, list[Any]]:
@@ -61,7 +62,7 @@ def drawn(seed: int) -> tuple[np.random.Generator, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("seed", range(12))
 def test_leave_one_out(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, bits, labels = drawn(seed)
-    monkeypatch.setattr(hash_lookup, "_PAIRS_AT_ONCE", int(rng.choice([1, 70, 1 << 20])))
+    monkeypatch.setattr(histograms, "CELLS", int(rng.choice([1, 300, 1 << 22])))
     same_label, others = labels[:, None] == labels, ~np.eye(len(bits), dtype=bool)
     for junk in (None, rng.random(len(bits)) < 0.2, rng.random(same_label.shape) < 0.3):
         task = dh.Task(bits, labels, distance="hamming", junk=junk, threads=int(rng.integers(1, 4)))
@@ -110,6 +111,15 @@ def test_every_form_of_codes_has_the_same_values() -> None:
     assert packed.statistics.largest_correlation == one.statistics.largest_correlation
     assert packed.statistics.n_constant == one.statistics.n_constant + n_more
     assert_array_equal(packed.statistics.ones[: bits.shape[1]], one.statistics.ones)
+
+
+def test_codes_of_any_length() -> None:
+    """With each bit 1,400 times, all distances are 1,400 times as large."""
+    _, bits, labels = drawn(2)
+    long, short = (dh.hash_lookup(dh.Task(each, labels, distance="hamming")) for each in (bits.repeat(1400, 1), bits))
+    assert long.n_bits > 1 << 12
+    for name in NAMES:
+        assert long.columns()[name][::1400] == short.columns()[name], name
 
 
 def test_precision_and_recall_are_those_of_the_ranking() -> None:

@@ -46,6 +46,14 @@ def test_the_mean_of_one_over_the_rank_of_each_item(k: int, tied: int, m: int, a
     assert mean == pytest.approx(float(total / math.comb(tied, m)), rel=1e-14)
 
 
+def test_groups_have_the_same_means_together_as_alone() -> None:
+    m = RNG.integers(1, 30, 101)
+    tied, a, k = m + RNG.choice([0, 1, 50, 3000], 101), RNG.integers(1, m + 1), RNG.choice([0, 1, 1000], 101)
+    groups = np.array([k, tied, m, a])
+    alone = [expected_reciprocals(*group[:, None]) for group in groups.T]
+    np.testing.assert_array_equal(expected_reciprocals(*groups), np.concatenate(alone))
+
+
 @pytest.mark.parametrize(("k", "size", "slots"), [(0, 20_000, 20_000), (3, 300, 250), (10**6, 20_000, 19_000)])
 def test_moments_of_one_over_the_rank_are_exact(k: int, size: int, slots: int) -> None:
     ranks = range(k + 1, k + slots + 1)

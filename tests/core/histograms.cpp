@@ -69,5 +69,5 @@ TEST(histograms_of_codes) {
             for (Index n_label : {0, 1, 70})
                 for (Index n_level : {2, 3, 5})
                     if (n_label != 0 || n_level == 2) histograms_are_right(n_item, n_bit, n_label, n_level, random);
-    for (Index n_bit : {1023, 1024, 4095}) histograms_are_right(600, n_bit, 3, 2, random);
+    for (Index n_bit : {1023, 1024, 4095, 4097, 9000}) histograms_are_right(600, n_bit, 3, 2, random);
 }

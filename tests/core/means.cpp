@@ -1,4 +1,4 @@
-// The digits of values in [0, 1]; tests/support compares sums of many with fractions.
+// The digits of values; tests/support compares sums of many with fractions.
 #include "support/means.h"
 
 #include <cmath>
@@ -11,7 +11,8 @@ using namespace deadheat;
 using namespace deadheat::tests;
 
 bool equal(const Digits &a, const Digits &b) {
-    return a.count == b.count && a.exact == b.exact && a.first == b.first && a.second == b.second && a.third == b.third;
+    return a.count == b.count && a.exact == b.exact && a.whole == b.whole && a.first == b.first && a.second == b.second &&
+           a.third == b.third;
 }
 
 TEST(digits_of_random_and_hostile_values) {
@@ -25,13 +26,18 @@ TEST(digits_of_random_and_hostile_values) {
 
 TEST(digits_of_single_values) {
     const std::int64_t base = std::int64_t{1} << 32;
-    CHECK(equal(digits({}), {0, true, 0, 0, 0}));
-    for (const double half : {0.5}) CHECK(equal(digits({&half, 1}), {1, true, base / 2, 0, 0}));
-    for (const double one : {1.0}) CHECK(equal(digits({&one, 1}), {1, true, base, 0, 0}));
+    const std::int64_t large = std::int64_t{1} << 30;
+    CHECK(equal(digits({}), {0, true, 0, 0, 0, 0}));
+    for (const double half : {0.5}) CHECK(equal(digits({&half, 1}), {1, true, 0, base / 2, 0, 0}));
+    for (const double two : {-2.5}) CHECK(equal(digits({&two, 1}), {1, true, -2, -base / 2, 0, 0}));
     for (const double third : {1.0 / 3}) CHECK(digits({&third, 1}).exact);
     for (const double tiny : {5e-324}) CHECK(!digits({&tiny, 1}).exact);
-    for (const double none : {std::nan("")}) CHECK(equal(digits({&none, 1}), {0, true, 0, 0, 0}));
-    for (const double outside : {-0.5}) CHECK(equal(digits({&outside, 1}), {1, false, 0, 0, 0}));
+    for (const double none : {std::nan("")}) CHECK(equal(digits({&none, 1}), {0, true, 0, 0, 0, 0}));
+    for (const double most : {large - 0.5}) CHECK(equal(digits({&most, 1}), {1, true, large - 1, base / 2, 0, 0}));
+    for (const double outside : {-1.0, 1.0}) {
+        const double value = outside * static_cast<double>(large);
+        CHECK(equal(digits({&value, 1}), {1, false, 0, 0, 0, 0}));
+    }
 }
 
 }  // namespace

@@ -119,6 +119,7 @@ def test_every_row_says_why_and_what_was_measured() -> None:
 KINDS = {"Hamming", "LabelSets", "RuledMask", "Exact", "Rounded", "Tolerance", "Sharing", "Judged", "CardPass", "Card"}
 ELSEWHERE = {  # what is asked for another reason than to choose a loop
     "counting/card/device.py": "the argument `device` may be a card that is open",
+    "counting/histograms.py": "labels as bits, or as one class a row",
     "counting/label_relevance.py": "labels one by one, for analyses",
     "counting/within.py": "labels of the parts of a mask by rules",
     "counting/own_gallery.py": "a search for equal rows, before anything is counted",

@@ -134,8 +134,8 @@ struct Query {
 template <class Counts, int DIGITS>
 void count_in(const LabelledItems &items, Matrix<const std::uint64_t> codes, Matrix<const std::uint64_t> labels,
               Index n_level, Matrix<std::int32_t> out) {
-    constexpr Index ROOM = Index{1} << DIGITS;
     const BitPlanes &planes = items.codes;
+    const Index room = (planes.size() / 16 + 1) * 16;  // for each distance: 16 of them are counted if any occurs
     const Index n_bin = out.columns / n_level, all_parts = (items.n + BitPlanes::ROWS - 1) / BitPlanes::ROWS;
     const Index bytes = (planes.stride() + items.labels.stride() + 1) * Index{sizeof(BitPlanes::Plane)};
     const Index parts = std::max<Index>(1, CACHE / bytes);
@@ -151,7 +151,7 @@ void count_in(const LabelledItems &items, Matrix<const std::uint64_t> codes, Mat
             for (std::size_t k = 0; k < n; ++k) {
                 together[k].level = together[k].levels.of(labels[queries[begin + k]], first, end - first).data();
                 planes.masks(codes[queries[begin + k]], together[k].masks);
-                together[k].counts.assign(at(n_level * ROOM), Words{});
+                together[k].counts.assign(at(n_level * room), Words{});
             }
             for (Index part = first; part < end; ++part)
                 for (Index word = 0; word < WORDS; word += STEP)
@@ -163,13 +163,13 @@ void count_in(const LabelledItems &items, Matrix<const std::uint64_t> codes, Mat
                             add_plane(carry, digits + RUN, DIGITS - RUN);
                         }
                         for (Index s = 0; s < n_level; ++s)
-                            count_by_digits<Counts, DIGITS>(*query.level++, digits, query.counts.data() + s * ROOM);
+                            count_by_digits<Counts, DIGITS>(*query.level++, digits, query.counts.data() + s * room);
                     }
             for (std::size_t k = 0; k < n; ++k) {
                 const Index q = queries[begin + k], elsewhere = planes.differing_elsewhere(codes[q]);
                 for (Index s = 0; s < n_level; ++s)
                     for (Index d = 0; d <= planes.size(); ++d) {
-                        const Words of_lanes = together[k].counts[at(s * ROOM + d)];
+                        const Words of_lanes = together[k].counts[at(s * room + d)];
                         std::uint64_t total = 0;
                         for (int lane = 0; lane < STEP; ++lane) total += of_lanes[lane];
                         out(q, s * n_bin + d + elsewhere) += static_cast<std::int32_t>(total);
@@ -189,7 +189,8 @@ void count_with(const LabelledItems &items, Matrix<const std::uint64_t> codes, M
 
 void count(const LabelledItems &items, Matrix<const std::uint64_t> codes, Matrix<const std::uint64_t> labels, Index n_level,
            Matrix<std::int32_t> out) {
-    counting_ones([&]<class Counts>(Counts) { count_with<Counts, 5, 6, 7, 8, 10, 12>(items, codes, labels, n_level, out); });
+    counting_ones(
+        [&]<class Counts>(Counts) { count_with<Counts, 5, 6, 7, 8, 10, 12, 24>(items, codes, labels, n_level, out); });
 }
 
 }  // namespace

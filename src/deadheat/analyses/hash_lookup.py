@@ -8,15 +8,14 @@ are relevant.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.counting.candidates import Candidates
-from deadheat.engine.counting.label_relevance import LabelRelevance
+from deadheat.engine.counting.histograms import each_block
+from deadheat.engine.counting.options import Work
 from deadheat.engine.task import Task, rows_of
 from deadheat.engine.ties.rule import Exact
 from deadheat.errors import InvalidValueError, UndefinedError
@@ -29,10 +28,8 @@ from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int32, Int64, slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
-from deadheat.support.progress import Reporting, Workers, raise_if_cancelled
 from deadheat.support.triple import Triple
 
-_PAIRS_AT_ONCE = 1 << 20  # of queries and items whose distances are in memory together, in each thread
 _BITS_AT_ONCE = 1 << 22  # of codes that are unpacked together
 _SHOWN = 4  # radii in the table, from 0
 _USUAL = 2  # the radius of publications
@@ -243,13 +240,9 @@ def hash_lookup(task: Task, *, singletons: Singletons = "skip") -> HashLookup:
         raise InvalidValueError("task", f"must have distance 'hamming' for hash lookup, but has {options.distance!r}")
     if not isinstance(options.rule, Exact):
         raise InvalidValueError("task", f"must have exact ties for hash lookup, but has {options.rule!r}")
-    query = codes.words(pair.query.embeddings)
-    gallery = query if pair.gallery is None else codes.words(pair.gallery.embeddings)
-    n_bits = codes.n_bits(pair.query.embeddings)
-    candidates = options.candidates(len(query), len(gallery), leave_one_out=pair.gallery is None)
-    relevance = LabelRelevance(pair.query.labels, (pair.gallery or pair.query).labels)
-    with Reporting(options.progress, len(query) * len(gallery)) as report:
-        within, relevant_within = _counts(query, gallery, n_bits, relevance, candidates, rows.threads, report)
+    n_bits, work = codes.n_bits(pair.query.embeddings), Work(pair, options)
+    distance: Any = work.distance
+    within, relevant_within = _counts(work, n_bits)
     has_relevant = relevant_within[:, -1] > 0
     if not has_relevant.any():
         raise UndefinedError("no query has a relevant item, so that nothing can be found within a radius")
@@ -261,40 +254,21 @@ def hash_lookup(task: Task, *, singletons: Singletons = "skip") -> HashLookup:
     totals: list[Int64] = [each.sum(axis=0, dtype=np.int64) for each in (ball, hits, n_relevant)]
     micro = _lookup(*totals)
     n_empty = np.count_nonzero(ball == 0, axis=0)
-    statistics = _statistics(gallery[candidates.ranked], n_bits)
+    statistics = _statistics(distance.items[work.candidates.ranked], n_bits)
     return HashLookup(
         n_bits, macro, micro, n_empty, len(ball), n_singleton, statistics, singletons, within, relevant_within
     )
 
 
-def _counts(
-    query: NDArray[np.uint64], gallery: NDArray[np.uint64], n_bits: int, relevance: LabelRelevance,
-    candidates: Candidates, threads: int, report: Callable[[int], None],
-) -> tuple[Int32, Int32]:  # fmt: skip
+def _counts(work: Work, n_bits: int) -> tuple[Int32, Int32]:
     """Return the numbers of ranked items, and of relevant ones, within each radius: (n_query, n_bits + 1) each."""
-    n_query, n_radius = len(query), n_bits + 1
-    within, relevant_within = np.empty((2, n_query, n_radius), dtype=np.int32)
+    within, relevant_within = np.empty((2, len(work.labels), n_bits + 1), dtype=np.int32)
 
-    def count_block(block: slice) -> None:
-        raise_if_cancelled()
-        queries = np.arange(n_query)[block]
-        distances = np.zeros((len(queries), len(gallery)), dtype=np.int64)
-        for of_query, of_items in zip(query[block].T, gallery.T, strict=True):
-            distances += np.bitwise_count(of_query[:, None] ^ of_items)
-        kind = relevance.of(queries[:, None], slice(None)).astype(np.int8)  # 2 for what is not ranked
-        kind[:, ~candidates.ranked] = 2
-        own = candidates.itself_of(queries)
-        kind[own >= 0, own[own >= 0]] = 2
-        if candidates.junk is not None:
-            kind[candidates.junk[block]] = 2
-        distances += (kind + 3 * np.arange(len(queries))[:, None]) * n_radius
-        numbers = np.bincount(distances.ravel(), minlength=3 * len(queries) * n_radius)
-        others, hits, _ = numbers.reshape(len(queries), 3, n_radius).transpose(1, 0, 2)
-        within[block], relevant_within[block] = np.cumsum(others + hits, axis=1), np.cumsum(hits, axis=1)
-        report(len(queries) * len(gallery))
+    def add_up(queries: slice, bins: Int32) -> None:
+        others, hits = np.cumsum(bins[:, :, : n_bits + 1], axis=2, dtype=np.int32).transpose(1, 0, 2)
+        within[queries], relevant_within[queries] = others + hits, hits
 
-    with Workers(threads) as workers:
-        workers.each(count_block, slices(n_query, max(1, _PAIRS_AT_ONCE // len(gallery))))
+    each_block(work, add_up)
     return within, relevant_within
 
 

@@ -29,7 +29,7 @@ from deadheat.reports.averaging import class_numbers, query_weights
 from deadheat.reports.statistics.intervals import class_sums
 from deadheat.reports.tables import Table, count
 from deadheat.support import checks
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Float64, Int64, distinct
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import ByName, Triple
@@ -165,13 +165,15 @@ def link_prediction(
             listed = "MR, MRR, Hits@k, AMR, AMRI, adjusted MRR, adjusted Hits@k"
             raise InvalidValueError("measures", f"must be of {listed}, but got {name!r}")
         bases[name] = "MR" if name in ("AMR", "AMRI") else name.removeprefix("adjusted ")  # compared with chance
-    all_tied = from_ranks(np.ones_like(profile.n_ranked), profile.n_ranked, profile.n_ranked).profile
     values = _values(profile, bases.values())
+    of_bases = {base: Triple(*(_mean(each, share) for each in values[base])) for base in {*bases.values()}}
+    sizes, index = distinct(profile.n_ranked)
+    all_tied = from_ranks(np.ones_like(sizes), sizes, sizes).profile
     by_chance = _values(all_tied, [base for name, base in bases.items() if base != name])
     means = {}
     for name, base in bases.items():
-        mean = Triple(*(_mean(each, share) for each in values[base]))
-        means[name] = _adjusted(name, mean, _mean(by_chance[base].expected, share)) if base != name else mean
+        mean = of_bases[base]
+        means[name] = _adjusted(name, mean, _mean(by_chance[base].expected[index], share)) if base != name else mean
     remarks = task.remarks if isinstance(task, Evaluable) else ()
     n_tied = int(np.count_nonzero(profile.tied > 1))
     return LinkPrediction(means, values, n_relation, profile.n_query, n_tied, remarks)

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.count import count as count_pair
@@ -80,7 +81,7 @@ class Model:
     relevance: LabelRelevance
     plain_leave_one_out: bool  # every sample is a query and ranked against all others, without junk
     profile: TieProfile
-    rankings: Rankings
+    rankings: Iterable[Ranked]
 
     @cached_property
     def items(self) -> Int32:
@@ -172,7 +173,7 @@ class Model:
             begins = np.diff(slots, prepend=-2) != 1
             begins[first[:-1]] = True
             run = np.flatnonzero(begins)
-            group = np.searchsorted(first, run, side="right") - 1
+            group = np.repeat(np.arange(len(first) - 1), np.diff(first))[run]
             whole = self.mixed[groups][group]
             size = np.diff(run, append=len(slots))
             before = profile.closer_relevant[whole] + run - first[group]
@@ -180,8 +181,9 @@ class Model:
             n_run[self.mixed[groups]] = np.bincount(group, minlength=groups.stop - groups.start)
         columns = profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant
         out = np.repeat(np.stack(columns), n_run, axis=1)
-        if rows:
-            out[:, np.repeat(profile.tied > profile.tied_relevant, n_run)] = np.concatenate(rows, axis=1)
+        of_mixed = np.flatnonzero(np.repeat(profile.tied > profile.tied_relevant, n_run))
+        for column, runs in zip(out, zip(*rows, strict=True), strict=False):  # none where no group is mixed
+            column[of_mixed] = np.concatenate(runs)
         offsets, (closer, closer_relevant, tied, tied_relevant) = offsets_of(n_run)[profile.offsets], out
         numbers = profile.n_ranked, profile.n_relevant
         return TieProfile(offsets, closer, closer_relevant, tied, tied_relevant, *numbers, check=False)
@@ -251,16 +253,34 @@ def open_model(task: Task) -> Model:
     """Return the model of a task."""
     (query, gallery), options = task.pair[:2], task.options
     rankings = Rankings(query.embeddings, gallery and gallery.embeddings, options)
-    item_labels = None if gallery is None else gallery.labels
     profile = count_pair(task.pair, options, rankings.metric)
+    relevance = LabelRelevance(query.labels, (gallery or query).labels)
+    return _model(relevance, profile, rankings, gallery is None, plain=options.junk is None)
+
+
+def tied_model(labels: NDArray[Any], gallery_labels: NDArray[Any] | None) -> Model:
+    """Return the model of rows that are all equal, with one label each."""
+    relevance, alone = (
+        LabelRelevance(labels, labels if gallery_labels is None else gallery_labels),
+        gallery_labels is None,
+    )
+    n_relevant = relevance.n_relevant() - alone
+    n_ranked, has = np.full(len(n_relevant), len(relevance.classes) - alone), n_relevant > 0
+    zeros, one_group = np.zeros(np.count_nonzero(has), dtype=np.int64), (n_ranked[has], n_relevant[has])
+    profile = TieProfile(offsets_of(has), zeros, zeros, *one_group, n_ranked, n_relevant, check=False)
+    return _model(relevance, profile, (), alone)
+
+
+def _model(
+    relevance: LabelRelevance, profile: TieProfile, rankings: Iterable[Ranked], alone: bool, plain: bool = True
+) -> Model:
     if not profile.n_relevant.any():
-        given = f"{len(query.labels)} samples of as many labels"
-        if item_labels is not None:
-            n_query, n_item = len(query.labels), len(item_labels)
+        n_query, n_item = profile.n_query, len(relevance.classes)
+        given = f"{n_query} samples of as many labels"
+        if not alone:
             given = f"{count(n_query, 'query', 'queries')} and {count(n_item, 'gallery item', 'gallery items')}"
         raise UndefinedError(f"no query has a relevant item, so that no measure is defined, but got {given}")
-    relevance = LabelRelevance(query.labels, (gallery or query).labels)
-    return Model(relevance, gallery is None and options.junk is None, profile, rankings)
+    return Model(relevance, alone and plain, profile, rankings)
 
 
 def _entries(block: Ranked, relevance: LabelRelevance) -> Int32:

@@ -202,7 +202,7 @@ def _precisions(profile: TieProfile, query: Int64, hits: Int64) -> Float64:
 
 def expected_reciprocals(k: Int64, tied: Int64, m: Int64, a: Int64) -> Float64:
     """Return the mean of 1/rank of the a-th of m relevant items in a random order of `tied` items behind k others."""
-    one, number = distinct(a, m, tied, k)
+    one, number = distinct(k, tied, a, m)  # like groups one after the other
     k, tied, m, a = (each[one] for each in (k, tied, m, a))
     values = np.empty(len(one))
     for some in pieces(tied):

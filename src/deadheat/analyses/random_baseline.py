@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.orders import open_model, random_orders
+from deadheat.analyses.orders import random_orders, tied_model
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.literals import DistanceName
-from deadheat.engine.task import Task, with_rows
+from deadheat.engine.task import Task
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.conversion import converting
-from deadheat.inputs.samples import LabelsLike, Pair, Samples, open_labels
-from deadheat.inputs.source import Array, Source
+from deadheat.inputs.samples import LabelsLike, open_labels
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.reports.answer import Answer, Column, Panel
@@ -156,19 +155,17 @@ def random_baseline(
             "dim", f"must be at most {most} for embeddings that fit in memory, but is {checks.shown(dim)}"
         )
     own = None if items is None else np.full(n_query, -1)  # equal rows say nothing here
-    points = None if items is None else np.zeros((n_item, 1))
-    zeros = Task(np.zeros((n_query, 1)), classes, points, items, distance=distance, exclude=own, threads=threads)
-    zero = open_model(zeros)
-    between = zero.bounds(asked)
+    zero = tied_model(classes, items)
+    between, threads = zero.bounds(asked), checks.thread_count(threads)
     values = []
     for draw in range(draws):
         n = n_query + n_item  # the stream is none of those of `random_orders`
         bits = np.random.PCG64(np.random.SeedSequence([seed, draw, dim, n])).random_raw(n * dim)
         rows = ((bits >> np.uint64(11)) * 2.0**-53).reshape(n, dim)  # between 0 and 1, the same for ever
-        query: Samples[Source] = Samples(Array(rows[:n_query]), classes)
-        pair = Pair(query, None if items is None else Samples(Array(rows[n_query:]), items))
-        values.append(exact_means(measure_values.per_query(with_rows(zeros, pair).profile, asked)).expected)
-    of_orders = zero.values(random_orders(zero.n, draws, seed), asked, between, zeros.threads)
+        query, gallery = rows[:n_query], None if items is None else rows[n_query:]
+        task = Task(query, classes, gallery, items, distance=distance, exclude=own, threads=threads)
+        values.append(exact_means(measure_values.per_query(task.profile, asked)).expected)
+    of_orders = zero.values(random_orders(zero.n, draws, seed), asked, between, threads)
     return RandomBaseline(asked.name, np.array(values), np.array(of_orders), exact_means(between).expected)
 
 

@@ -1,8 +1,8 @@
 """Sums that are rounded once, so that their bits do not depend on the order of the values.
 
-The sum of values in [0, 1] is that of `math.fsum`, but needs no Python float for each value. A value is cut into three
-digits of 32 bits after the binary point, and the digits are added up as integers. That is exact for every multiple of
-2^-96, as all values from 2^-43 up are; if there is any other value, `math.fsum` is used.
+The sum of values is that of `math.fsum`, but needs no Python float for each value. A value below 2^30 is cut into its
+integer part and three digits of 32 bits after the binary point, which are added up as integers. That is exact for every
+multiple of 2^-96, as all values from 2^-43 up are; if there is any other value, `math.fsum` is used.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from deadheat.support.triple import Triple
 
 def exact_total(values: Float64) -> tuple[float, int]:
     """Return the sum of the values that are not NaN, and their number."""
-    count, exact, first, second, third = _core.digits(np.ascontiguousarray(values, dtype=np.float64))
+    count, exact, whole, first, second, third = _core.digits(np.ascontiguousarray(values, dtype=np.float64))
     if exact:
-        return ((first << 64) + (second << 32) + third) / (1 << 96), count
+        return ((whole << 96) + (first << 64) + (second << 32) + third) / (1 << 96), count
     return math.fsum(values[~np.isnan(values)].tolist()), count
 
 

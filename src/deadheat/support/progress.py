@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from threading import Event, Lock, Timer, local
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from deadheat.errors import MOST, InvalidTypeError, printable
 from deadheat.support import checks
@@ -66,10 +66,20 @@ class Workers:
             return [work(item) for item in items]
         if self._pool is None:
             self._pool = futures.ThreadPoolExecutor(self._n_thread, initializer=self._begin)
-        begun = [self._pool.submit(work, item) for item in items]
+        numbered, lock, results = iter(enumerate(items)), Lock(), cast("list[_Result]", [None] * len(items))
+
+        def work_on() -> None:
+            while not self.stop.is_set():
+                with lock:
+                    number, item = next(numbered, (-1, items[0]))
+                if number < 0:
+                    return
+                results[number] = work(item)
+
+        begun = [self._pool.submit(work_on) for _ in range(min(self._n_thread, len(items)))]  # one an item takes longer
         for done in futures.as_completed(begun):
             done.result()
-        return [done.result() for done in begun]
+        return results
 
     def _begin(self) -> None:
         _of_this_thread.stop = self.stop

@@ -58,8 +58,9 @@ def test_counts_are_those_of_the_relevance_written_out(
     rng, made = np.random.default_rng(seed), drawn(seed)
     expected = written_out(made, relevance)
     for distance in DISTANCES:
-        for name, sizes in {"PAIRS": (1, 50, 1 << 22), "CELLS": (1, 100, 1 << 23), "BINS": (1, 999, 1 << 22)}.items():
-            monkeypatch.setattr(histograms if name == "BINS" else chunks, name, int(rng.choice(sizes)))
+        for name, sizes in {"PAIRS": (1, 50, 1 << 22), "CELLS": (1, 100, 1 << 23)}.items():
+            monkeypatch.setattr(chunks, name, int(rng.choice(sizes)))
+        monkeypatch.setattr(histograms, "CELLS", int(rng.choice([1, 999, 1 << 22])))
         kind = bool if distance == "hamming" else float
         rows = [None if each is None else each.astype(kind) for each in (made["codes"], made["items"])]
         task = dh.Task(

@@ -3,53 +3,55 @@
 A distance of codes is one of few integers. The core counts, for each query, the items at each distance by the number of
 labels that they share with the query (0 or 1 where a row has one label). Groups are read off the bins.
 
-    codes, bits of labels ──core──> histogram of each query ──> groups
+    codes, bits of labels ──core──> histogram of each query ──> groups, or what a question makes of it
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.counting.options import Work
 from deadheat.engine.profiles.profile import TieProfile
+from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import label_codes
-from deadheat.support.arrays import Int64, offsets_of, slices
+from deadheat.support.arrays import Array, Int32, Int64, offsets_of, slices
 from deadheat.support.progress import Reporting, Workers
 
-BINS = 1 << 22  # of the histograms of a block of queries
+_Made = TypeVar("_Made")
+
+CELLS = 1 << 22  # of the bins of a block of queries, and of its mask of junk
+PAIRS = 1 << 31  # of a block's queries and all items, about half a second, which an interrupt waits for
 
 
-def of_classes(work: Work) -> TieProfile:
-    """Count codes with one label a row."""
-    query, item = (codes.astype(np.uint64)[:, None] for codes in label_codes(work.labels, work.gallery_labels))
-    return _counted(work, query, item, n_level=2, one_label=True)
+def profile_of(work: Work) -> TieProfile:
+    """Count codes; grades are the numbers of shared labels if relevance is "count"."""
+    graded = work.settings.relevance == "count"
+    n_level = 1 + (max(1, int(work.labels.sizes().max(initial=1))) if graded else 1)
+    profile = TieProfile.joined(each_block(work, lambda queries, bins: _of_bins(bins), n_level))
+    return occurring_grades(profile) if graded else profile
 
 
-def of_label_sets(work: Work) -> TieProfile:
-    """Count codes with several labels a row; grades are the numbers of shared labels if relevance is "count"."""
-    labels, gallery_labels = work.labels, work.labels if work.gallery_labels is None else work.gallery_labels
-    counted = work.settings.relevance == "count"
-    n_level = 1 + (max(1, int(labels.sizes().max(initial=1))) if counted else 1)
-    profile = _counted(work, labels.words, gallery_labels.words, n_level)
-    return occurring_grades(profile) if counted else profile
+def each_block(work: Work, make: Callable[[slice, Int32], _Made], n_level: int = 2) -> list[_Made]:
+    """Return what `make` makes of each block of queries and of its histograms, (n, n_level, n_bin).
 
-
-def _counted(
-    work: Work, labels: NDArray[np.uint64], gallery_labels: NDArray[np.uint64], n_level: int, one_label: bool = False
-) -> TieProfile:
-    """Return the profile of codes; labels are bits, or one class a row, 2^64 − 1 for one that the gallery lacks."""
+    There is a bin for each distance, and a level for each number of shared labels; the last one has those with more.
+    """
     distance: Any = work.distance
-    candidates, settings = work.candidates, work.settings
-    n_bin = distance.dim + 1
+    candidates, settings, n_bin = work.candidates, work.settings, distance.dim + 1
+    one_label = not isinstance(work.labels, LabelSets)
+    if one_label:  # 2^64 − 1 where the gallery lacks it
+        labels, gallery_labels = (c.astype(np.uint64)[:, None] for c in label_codes(work.labels, work.gallery_labels))
+    else:
+        labels, gallery_labels = (sets.words for sets in (work.labels, (work.pair.gallery or work.pair.query).labels))
     ranked = slice(None) if candidates.ranked.all() else np.flatnonzero(candidates.ranked)
     items = _core.LabelledItems(distance.items[ranked], gallery_labels[ranked], one_label)
 
-    def profile_of(queries: slice) -> TieProfile:
+    def made_of(queries: slice) -> _Made:
         rows = np.arange(distance.n_query)[queries]
         bins = np.zeros((len(rows), n_level * n_bin), dtype=np.int32)
         items.histograms(distance.queries[queries], labels[queries], n_level, bins)
@@ -59,15 +61,16 @@ def _counted(
         bits = _ones(distance.queries[rows[row]] ^ distance.items[item])
         np.subtract.at(bins, (row, np.minimum(common, n_level - 1) * n_bin + bits), 1)
         report(len(rows))
-        return _of_bins(bins.reshape(len(rows), n_level, n_bin))
+        return make(queries, bins.reshape(len(rows), n_level, n_bin))
 
     per_thread = -(-distance.n_query // (4 * settings.threads))
-    blocks = slices(distance.n_query, max(1, min(BINS // (n_bin * n_level), per_thread)))
+    cells = n_bin * n_level + (0 if candidates.junk is None else distance.n_gallery)
+    most = max(1, min(CELLS // cells, PAIRS // distance.n_gallery, per_thread))
     with Reporting(settings.progress, distance.n_query) as report, Workers(settings.threads) as workers:
-        return TieProfile.joined(workers.each(profile_of, blocks))
+        return workers.each(made_of, slices(distance.n_query, most))
 
 
-def _ones(words: NDArray[np.uint64]) -> Int64:
+def _ones(words: Array) -> Int64:
     return np.asarray(np.bitwise_count(words).sum(axis=-1, dtype=np.int64))
 
 

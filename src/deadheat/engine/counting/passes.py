@@ -26,7 +26,7 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.packed import PackedGroups
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
-from deadheat.support.arrays import Float64, Int64, slices
+from deadheat.support.arrays import Float64, Int64, offsets_of, slices
 from deadheat.support.caching import cached_property
 from deadheat.support.progress import Progress, Reporting, raise_if_cancelled
 
@@ -152,8 +152,9 @@ class Blocks:
     @cached_property
     def relevant_share(self) -> Float64:
         """The mean share of the columns that are relevant to a query, (n_block,)."""
-        problem = self.counting.problem
-        return np.array([problem.width[queries].mean() / problem.n_column for queries in self.queries])
+        problem, sizes = self.counting.problem, np.array([len(queries) for queries in self.queries], dtype=np.int64)
+        widths = problem.width[np.concatenate([np.empty(0, dtype=np.int64), *self.queries])]
+        return np.asarray(np.add.reduceat(widths, offsets_of(sizes)[:-1]) / sizes / problem.n_column)
 
     @cached_property
     def n_shard(self) -> int:

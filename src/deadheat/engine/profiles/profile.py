@@ -197,7 +197,7 @@ class TieProfile:
     unjudged_gain : (n_query,) float64, optional
         The gain of such an item if it is relevant.
     check : bool
-        Check that the arrays agree with each other.
+        Check that the arrays agree with each other; otherwise arrays of int64 are not copied either.
 
     Raises
     ------
@@ -243,7 +243,8 @@ class TieProfile:
         for name in _ARRAYS + _OPTIONAL:
             array = getattr(self, name)
             if array is not None or name in _ARRAYS:
-                object.__setattr__(self, name, (_reals if name in _REAL else _integers)(array, name))
+                converted = _reals(array, name) if name in _REAL else _integers(array, name, copied=bool(check))
+                object.__setattr__(self, name, converted)
         ids = None if self.query_ids is None else checks.listed(self.query_ids, "query_ids", "names of queries")
         if checks.flag(check, "check"):
             checks.flag(self.bounds_only, "bounds_only")
@@ -592,9 +593,10 @@ def _counts(values: Any, name: str) -> Int64:
     return np.array([checks.whole_number(each, name, most=2**63 - 1) for each in listed], dtype=np.int64)
 
 
-def _integers(values: Any, name: str) -> Int64:
-    """Convert an argument of a profile to int64, if that changes no value."""
-    array = integers(values, name)
+def _integers(values: Any, name: str, copied: bool) -> Int64:
+    """Convert an argument of a profile to int64, if that changes no value; int64 need not be copied."""
+    kept = not copied and isinstance(values, np.ndarray) and values.dtype == np.int64
+    array = values if kept else integers(values, name)
     if array.ndim != (2 if name in (*_GRADED_ARRAYS, "returned") else 1):
         raise InvalidValueError(name, f"must not have shape {array.shape}")
     return np.ascontiguousarray(array)
