@@ -11,6 +11,7 @@
 
 #include "pass/grouping.h"
 #include "pass/pass.h"
+#include "pass/small_groups.h"
 #include "support/float_mode.h"
 
 namespace nb = nanobind;
@@ -289,6 +290,7 @@ void bind_scores(nb::module_ &m) {
                 return out;
             },
             "level"_a, "queries"_a, "band"_a, Released());
+    m.def("rank_groups", &rank_groups, "scores"_a, "items"_a, "columns"_a, "classes"_a, "starts"_a, "into"_a, Released());
     nb::class_<ExactPairs>(m, "ExactPairs")
         .def(
             "__init__",

@@ -54,8 +54,18 @@ Index place_pairs(Items items, Intervals intervals, Index per_interval, Matrix<s
     return n_listed;
 }
 
+void count_from(Span<const double> scores, Span<const double> thresholds, Span<std::int64_t> counts) {
+    const double *values = scores.data();
+    for (std::size_t k = 0; k < thresholds.size(); ++k) {
+        const double from = thresholds[k];
+        std::int64_t count = 0;
+        for (std::size_t j = 0; j < scores.size(); ++j) count += values[j] >= from;
+        counts[k] = count;
+    }
+}
+
 }  // namespace
 
-extern const UndecidedLoops undecided_loops = {place_pairs};
+extern const UndecidedLoops undecided_loops = {place_pairs, count_from};
 
 }  // namespace deadheat::DEADHEAT_TARGET

@@ -424,8 +424,8 @@ def normal_interval(
         return NOTHING
     if standard_error == 0:
         return Interval(float(mean), float(mean))
-    law = stats.norm if degrees_of_freedom is None else stats.t(degrees_of_freedom)
-    margin = float(law.isf((1 - level) / 2)) * standard_error
+    law, nu = (stats.norm, ()) if degrees_of_freedom is None else (stats.t, (degrees_of_freedom,))
+    margin = float(law.isf((1 - level) / 2, *nu)) * standard_error
     return Interval(mean - margin, mean + margin)
 
 
