@@ -172,17 +172,19 @@ private:
     nb::object decide_;
 };
 
-/// A meaning of "tied" that is written in Python: a function from relevant items to groups, thresholds and `decide`.
+/// Meanings of "tied" that are written in Python: a function from relevant items to groups, thresholds and `decide` of each.
 class PythonRule : public Rule {
 public:
     explicit PythonRule(nb::object group) : group_(std::move(group)) {}
-    Grouped group(RelevantItems &relevant) const override {
+    std::vector<Grouped> group(RelevantItems &relevant) const override {
         const nb::gil_scoped_acquire hold;
-        const auto [groups, cuts, decide] = nb::cast<std::tuple<TieGroups, std::vector<CutBounds>, nb::object>>(
-            group_(nb::cast(&relevant, nb::rv_policy::reference)));
-        Grouped grouped{groups, cuts, std::make_unique<PythonDecision>(decide)};
-        for (CutBounds &sequence : grouped.cuts) make_ascending(sequence.low, sequence.high);
-        return grouped;
+        std::vector<Grouped> all;
+        for (const nb::handle of_rule : group_(nb::cast(&relevant, nb::rv_policy::reference))) {
+            const auto [groups, cuts, decide] = nb::cast<std::tuple<TieGroups, std::vector<CutBounds>, nb::object>>(of_rule);
+            all.push_back({groups, cuts, std::make_unique<PythonDecision>(decide)});
+            for (CutBounds &sequence : all.back().cuts) make_ascending(sequence.low, sequence.high);
+        }
+        return all;
     }
 
 private:
@@ -379,7 +381,7 @@ void bind_blocks(nb::module_ &m) {
                 auto tallies = self.own_tallies();
                 const SingleItems items{
                     rows, columns, guess, self.problem().weights_of(columns), {scores.begin(), scores.end()}};
-                self.place(counter, items, tallies, nullptr);
+                self.counters()[counter]->place(items, tallies[counter]);
                 self.decide(tallies);
             },
             "counter"_a, "rows"_a, "columns"_a, "scores"_a, "guess"_a, Released());

@@ -42,12 +42,17 @@ class Assembly:
         if queries is not None:
             most = np.zeros_like(most)
             most[queries] = problem.most_groups[queries]
-        candidates, self._bounds_only = problem.relevance.candidates, problem.rule.bounds_only
+        candidates, self._rules = problem.relevance.candidates, problem.rule.rules
         self._n_ranked = candidates.n_ranked
-        self.groups = PackedGroups.with_room(most, len(candidates.ranked), self._bounds_only)  # the core fills it in
+        room = np.tile(most, len(self._rules)), len(candidates.ranked), problem.rule.bounds_only
+        self.groups = PackedGroups.with_room(*room)  # the core fills it in
 
-    def profile(self) -> TieProfile:
-        return TieProfile.of_packed(self.groups, self._n_ranked(), self._bounds_only)
+    def profiles(self) -> list[TieProfile]:
+        """Return the profile by each rule."""
+        n_ranked = self._n_ranked()
+        parts = self.groups.parts(len(self._rules))
+        return [TieProfile.of_packed(part, n_ranked, rule.bounds_only)
+                for part, rule in zip(parts, self._rules, strict=True)]
 
 
 class Section(NamedTuple):
@@ -89,13 +94,17 @@ class CountingPass:
 
     def run(self, divide: Divide, threads: int, progress: bool | Progress) -> TieProfile:
         """Count all blocks by the loops that `divide` chooses for them."""
+        return self.run_all(divide, threads, progress)[0]
+
+    def run_all(self, divide: Divide, threads: int, progress: bool | Progress) -> list[TieProfile]:
+        """Return the profile by each rule that the pass applies."""
         assembly = Assembly(self.problem)
         try:
             with Reporting(progress, len(self.layout.active) * self.problem.n_column) as report:
                 self.count(divide, assembly, threads, report)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(NOTHING_KEPT) from None
-        return assembly.profile()
+        return assembly.profiles()
 
     def count(self, divide: Divide, assembly: Assembly, threads: int, report: Report) -> None:
         blocks = self.cut_up[0]
