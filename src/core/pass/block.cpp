@@ -13,6 +13,8 @@ namespace deadheat {
 
 namespace {
 
+constexpr double NONE = std::numeric_limits<double>::infinity();  // in place of a cut
+
 /// Hold a mutex if there is one.
 std::unique_lock<std::mutex> held(std::mutex *lock) {
     return lock == nullptr ? std::unique_lock<std::mutex>() : std::unique_lock(*lock);
@@ -20,7 +22,6 @@ std::unique_lock<std::mutex> held(std::mutex *lock) {
 
 /// Return the intervals that several sequences of cuts make up together: those that overlap are one.
 CutBounds joint_cuts(const std::vector<const CutBounds *> &sequences) {
-    constexpr double NONE = std::numeric_limits<double>::infinity();
     const Index n_row = sequences.front()->low.rows;
     CutBounds joint;
     joint.per_interval = 1, joint.sharp = true;
@@ -133,8 +134,7 @@ const std::vector<float> &Block::limits(Index band) {
         const double low = filter().cuts().low(static_cast<Index>(i), 0);
         const auto near = static_cast<float>(low - scores.errors(0, queries_[i], scores.bands[at(band)]).absolute -
                                              bounds::LEAST_OF_LIMIT);
-        result[i] =
-            low < std::numeric_limits<double>::infinity() ? std::nextafter(std::nextafter(near, LEAST), LEAST) : -LEAST;
+        result[i] = low < NONE ? std::nextafter(std::nextafter(near, LEAST), LEAST) : -LEAST;
     }
     return result;
 }
@@ -234,7 +234,8 @@ void Block::spread_joint() {
         const Matrix<const double> low = counter->cuts().low;
         for (Index i = 0; i < low.rows; ++i)
             for (Index k = 0, g = 0; k <= ends.columns; ++k) {
-                while (g < low.columns && (k == ends.columns ? std::isfinite(low(i, g)) : low(i, g) < ends(i, k))) ++g;
+                const double end = k < ends.columns ? ends(i, k) : NONE;
+                while (g < low.columns && low(i, g) < end) ++g;
                 counter->counts(i, 2 * g) += joint_->counts(i, 2 * k);
             }
     }
