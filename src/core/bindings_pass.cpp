@@ -9,9 +9,9 @@
 #include <tuple>
 #include <utility>
 
+#include "counting/groups.h"
 #include "pass/grouping.h"
 #include "pass/pass.h"
-#include "pass/small_groups.h"
 #include "support/float_mode.h"
 
 namespace nb = nanobind;
@@ -221,6 +221,37 @@ TieGroups group_items(const Scores &scores, const ExactPairs *exact, RelevantIte
     groups.queries = relevant.queries;
     released([&] { group_exactly(problem, groups.queries, relevant.entries(), NEVER, groups, false); });
     return groups;
+}
+
+/// Set the tie groups of the items of some groups, from starts[g] to before starts[g + 1], as queries by place; returns
+/// the groups that scores leave undecided: what is set for these means nothing.
+Numbers64 rank_groups(const Scores &scores, Int64s items, Int64s columns, Int64s classes, Int64s starts,
+                      const PackedGroups &into) {
+    Numbers64 undecided;
+    for (std::size_t g = 0; g + 1 < starts.size(); ++g) {
+        const auto part = [&](Int64s all) { return all.subspan(at(starts[g]), at(starts[g + 1] - starts[g])); };
+        const Int64s queries = part(items), others = part(columns);
+        const auto n = static_cast<Index>(queries.size());
+        auto square = Table<double>::unset(n, n);
+        with_type(scores.levels.back().wide, [&]<class T>(T) {
+            auto tile = Table<T>::unset(n, n);
+            scores.tile<T>(scores.last(), queries, others, tile);
+            std::copy(tile.memory.begin(), tile.memory.end(), square.memory.begin());
+        });
+        std::vector<double> most(queries.size());
+        for (std::size_t i = 0; i < most.size(); ++i)
+            for (const Band &band : scores.bands)
+                most[i] = std::max(most[i], scores.errors(scores.last(), queries[i], band).absolute);
+        const auto of_row = [&](Index row) {
+            std::vector<double> bounds(queries.size());
+            const Numbers64 query(queries.size(), queries[at(row)]);
+            scores.pair_bounds(query, others, {square.row(row), queries.size()}, bounds);
+            return bounds;
+        };
+        if (!rank_group({square, most, of_row, others, part(classes)}, starts[g], into))
+            undecided.push_back(static_cast<std::int64_t>(g));
+    }
+    return undecided;
 }
 
 /// Work through queries along ranges of columns.

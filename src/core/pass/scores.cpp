@@ -185,16 +185,11 @@ Errors Scores::errors(int level, std::int64_t query_number, const Band &band) co
 
 namespace {
 
-/// Bound the error of the product, or other sum, of a query and an item of these sizes.
-double product_error(const ScoreErrors &errors, double query_size, double item_size) {
-    if (errors.additive) return errors.part * (query_size + item_size) + errors.tiny;
-    return query_size > 0 && item_size > 0 ? errors.part * query_size * item_size + errors.tiny : 0.0;
-}
-
 /// Bound the error of the score of a query and an item.
 double pair_error(const ScoreErrors &errors, std::size_t query, std::size_t item, double score) {
-    double of_product = product_error(errors, errors.of_query[query], errors.of_item[item]);
-    if (errors.additive) return of_product;
+    const double query_size = errors.of_query[query], item_size = errors.of_item[item];
+    if (errors.additive) return errors.part * (query_size + item_size) + errors.tiny;
+    double of_product = query_size > 0 && item_size > 0 ? errors.part * query_size * item_size + errors.tiny : 0.0;
     if (errors.relative < UNBOUNDED) {
         const double product = std::fabs(score + (errors.offset.empty() ? 0.0 : errors.offset[item]));
         of_product = std::min(of_product, errors.relative * product + errors.relative_tiny);
@@ -240,20 +235,6 @@ void Scores::pair_scores(Int64s queries, Int64s columns, Span<double> scores) co
         if (!squares.empty()) scores[p] = scores[p] * std::fabs(scores[p]) / squares[at(items[p])];
         if (!offset.empty()) scores[p] -= offset[at(items[p])];
     }
-}
-
-std::vector<double> Scores::row_bounds(Int64s queries, Int64s columns) const {
-    std::vector<double> bounds(queries.size());
-    const ScoreErrors &errors = levels.back().errors;
-    if (levels.back().exact) return bounds;
-    double size = 0, of_offset = 0;
-    for (std::int64_t number : items_of(columns)) {
-        size = std::max(size, errors.of_item[at(number)]);
-        if (!errors.additive) of_offset = std::max(of_offset, errors.offset_error[at(number)]);
-    }
-    for (std::size_t p = 0; p < bounds.size(); ++p)
-        bounds[p] = product_error(errors, errors.of_query[at(queries[p])], size) + of_offset;
-    return bounds;
 }
 
 void Scores::pair_bounds(Int64s queries, Int64s columns, Span<const double> scores, Span<double> bounds) const {

@@ -139,8 +139,6 @@ public:
     /// Scores of the last level, pair by pair, and how far each may be off.
     void pair_scores(Int64s queries, Int64s columns, Span<double> scores) const;
     void pair_bounds(Int64s queries, Int64s columns, Span<const double> scores, Span<double> bounds) const;
-    /// Bound the errors of scores of the last level for each query and any of these columns.
-    std::vector<double> row_bounds(Int64s queries, Int64s columns) const;
 
 private:
     template <class T>

@@ -31,7 +31,7 @@ from deadheat.engine.counting.within import Gallery
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.distances.hamming import Hamming
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.engine.ties.rule import Exact, Ties, Together
+from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import label_codes
 from deadheat.inputs.pair_rules import RuledMask
@@ -81,7 +81,7 @@ def _by_rules(work: Work) -> bool:
 
 
 def _small_groups(work: Work) -> bool:
-    small = bool(work.groups) and max(map(len, work.groups)) <= SMALL_GROUP
+    small = len(work.groups) > 0 and max(map(len, work.groups)) <= SMALL_GROUP
     return small and _exact(work) and work.settings.junk is None
 
 
@@ -189,11 +189,6 @@ LOOPS = (
         measured="20,000 rows in groups of 40: 0.11 s, by passes 0.46 s (benchmarks.loops)",
     ),
     Loop(
-        Work, "one by one", lambda work: len(work.groups) > 1, lambda work: within.one_by_one(work, _count),
-        why="Groups that are not small have a pass each, or what else their work is taken by.",
-        measured="its own work is less than 0.1 ms a group",
-    ),
-    Loop(
         Work, "histograms", _short_codes, _histograms,
         why="A distance of short codes is one of few integers: counting the items at each of them needs no sort.",
         measured="20,000 codes 0.11 s, by a pass 0.70 s; with label sets 0.05 s and 0.91 s (benchmarks.loops); 4,000 "
@@ -233,13 +228,12 @@ LOOPS = (
 
 
 def count_each(pair: Pair, settings: CountingOptions, rules: Sequence[Ties]) -> list[TieProfile]:
-    """Return the profile by each of some rules, none of them exact: of one counting pass, if that is what counts each."""
+    """Return the profile by each of some rules, none of them exact, from one counting pass if that is their loop."""
     works = [Work(pair, replace(settings, rule=rule)) for rule in rules]
     loops = {next(row.name for row in LOOPS if row.kind is Work and row.when(work)) for work in works}
     if loops != {"a counting pass"} or settings.device is not None:
         return [_count(work) for work in works]
-    work = Work(pair, replace(settings, rule=Together(rules)))
-    counting = pass_over(work.distance, relevance_of(work), work.settings)
+    counting = CountingPass(works[0].distance, rules[0], relevance_of(works[0]), *rules[1:])
     return counting.run_all(_divide, settings.threads, settings.progress)
 
 
@@ -325,4 +319,6 @@ def count_within(
     >>> profile.n_ranked, profile.n_relevant
     (array([1, 1, 2, 2, 2]), array([0, 0, 0, 1, 1]))
     """
-    return within.profile_groups(embeddings, classes, groups, gallery, settings, report, _count)
+    small = gallery is None and all(len(group) <= SMALL_GROUP for group in groups)
+    together = small and isinstance(settings.rule, Exact) and settings.junk is None
+    return within.profile_groups(embeddings, classes, groups, gallery, settings, report, _count, together)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from copy import copy
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,17 +43,16 @@ class Assembly:
         if queries is not None:
             most = np.zeros_like(most)
             most[queries] = problem.most_groups[queries]
-        candidates, self._rules = problem.relevance.candidates, problem.rule.rules
-        self._n_ranked = candidates.n_ranked
-        room = np.tile(most, len(self._rules)), len(candidates.ranked), problem.rule.bounds_only
-        self.groups = PackedGroups.with_room(*room)  # the core fills it in
+        candidates, self._bounds_only = problem.relevance.candidates, [rule.bounds_only for rule in problem.rules]
+        self._n_ranked, room = candidates.n_ranked, np.tile(most, len(problem.rules))  # of the queries by each rule
+        self.groups = PackedGroups.with_room(
+            room, len(candidates.ranked), any(self._bounds_only)
+        )  # the core fills it in
 
     def profiles(self) -> list[TieProfile]:
         """Return the profile by each rule."""
-        n_ranked = self._n_ranked()
-        parts = self.groups.parts(len(self._rules))
-        return [TieProfile.of_packed(part, n_ranked, rule.bounds_only)
-                for part, rule in zip(parts, self._rules, strict=True)]
+        parts, n_ranked = self.groups.parts(len(self._bounds_only)), self._n_ranked()
+        return [TieProfile.of_packed(*each) for each in zip(parts, repeat(n_ranked), self._bounds_only, strict=False)]
 
 
 class Section(NamedTuple):
@@ -71,9 +71,9 @@ class CountingPass:
 
     card: Any = None
 
-    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
+    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance, *more: Ties) -> None:
         ordered = by_query(distance, relevance)
-        self.problem = RankingProblem(ordered or distance, rule, relevance)
+        self.problem = RankingProblem(ordered or distance, rule, relevance, *more)
         self.layout = Partition(self.problem, ordered is not None)
         self.distance = self.problem.distance.expecting(self.layout.n_relevant, self.layout.symmetric)
 

@@ -52,8 +52,9 @@ def profile_groups(
     settings: CountingOptions,
     report: Callable[[int], None],
     count: Callable[[Work], TieProfile],
+    together: bool = False,
 ) -> TieProfile:
-    """Join the profiles of all groups, each counted by `count`: `deadheat.engine.count.count_within`."""
+    """Join the profiles of all groups, counted by `count`, several `together` or one: `engine.count.count_within`."""
     alone = replace(settings, threads=1, progress=False, checkpoint=None, device=None)  # the last two are for one pass
     junk, rows = settings.junk, distance_registry.opened(embeddings, settings.distance, "embeddings")
     others = None if gallery is None else distance_registry.opened(gallery.embeddings, settings.distance, "gallery")
@@ -82,10 +83,10 @@ def profile_groups(
         report(int(pairs[some].sum()))
         return profile
 
-    together = gallery is None and junk is None and bool(pairs.all())
-    most = min(AT_ONCE, int(pairs.sum()) // (4 * settings.threads) + 1) if together else 1
+    most = min(AT_ONCE, int(pairs.sum()) // (4 * settings.threads) + 1)
+    parts = pieces(pairs, most) if together and pairs.all() else slices(len(groups), 1)
     with Workers(settings.threads) as workers:
-        return TieProfile.joined(workers.each(profile_of, pieces(pairs, most) if together else slices(len(groups), 1)))
+        return TieProfile.joined(workers.each(profile_of, parts))
 
 
 def is_wide(settings: CountingOptions) -> bool:
@@ -113,37 +114,25 @@ def by_rules(work: Work, count: Callable[[Work], TieProfile]) -> TieProfile:
     return profile[np.argsort(np.concatenate(queries))]
 
 
-def one_by_one(work: Work, count: Callable[[Work], TieProfile]) -> TieProfile:
-    """Return the profile of several groups, each counted by `count`."""
-    return TieProfile.joined([count(_alone(work, number)) for number in range(len(work.groups))])
-
-
-def _alone(work: Work, number: int) -> Work:
-    start = sum(map(len, work.groups[:number]))
-    classes = work.labels[start : start + len(work.groups[number])]
-    return replace(work, pair=Pair(Samples(work.pair.query.embeddings, classes), None), groups=[work.groups[number]])
-
-
 def ranked_whole(work: Work, count: Callable[[Work], TieProfile]) -> TieProfile | None:
-    """Return the profile of small groups, from scores alone; `count` counts those among others that they leave undecided.
-
-    None if that is the only one.
-    """
+    """Return the profile of small groups from scores, of undecided ones by `count`; None if there is only such a one."""
     distance, items, classes = work.opened, np.concatenate(work.groups), work.labels
     assert distance is not None
     size = np.array([len(group) for group in work.groups])
+    starts = offsets_of(size)
     _, number, n_relevant = np.unique(
         np.repeat(np.arange(len(size)), size) * (classes.max() + 1) + classes, return_inverse=True, return_counts=True
     )
     groups = PackedGroups.with_room(n_relevant[number] - 1, int(size.max()))
     undecided = _core.rank_groups(
         scores=distance.scores, items=items, columns=distance.columns.column_of_item[items], classes=classes,
-        starts=(starts := offsets_of(size)), into=groups,
+        starts=starts, into=groups,
     )  # fmt: skip
     if len(undecided) and len(size) == 1:
         return None
     for group in undecided.tolist():
-        own = count(_alone(work, group))
         queries = np.arange(starts[group], starts[group + 1])
+        alone = Pair(Samples(work.pair.query.embeddings, classes[queries]), None)
+        own = count(replace(work, pair=alone, groups=[work.groups[group]]))
         groups.pack(queries, np.diff(own.offsets), own.closer, own.tied, own.tied_relevant)
     return TieProfile.of_packed(groups, np.repeat(size - 1, size), False)

@@ -71,8 +71,8 @@ class PackedGroups(NamedTuple):
         parts, size = [], len(self.n_group) // n
         for queries in (slice(k * size, (k + 1) * size) for k in range(n)):
             starts = self.starts[queries.start : queries.stop + 1]
-            own = (array[queries] for array in self[2:6])
-            parts.append(PackedGroups(starts - starts[0], self.packed[starts[0] : starts[-1]], *own, -1))
+            own = [array[queries] for array in self[2:6]]
+            parts.append(PackedGroups._make([starts - starts[0], self.packed[starts[0] : starts[-1]], *own, -1]))
         return parts
 
     def pack(self, queries: Int64, n_group: Int64, closer: Int64, tied: Int64, tied_relevant: Int64) -> None:

@@ -14,7 +14,7 @@ The core applies the exact rule (src/core/pass/grouping.h); the other two are ap
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,11 +77,6 @@ class Ties(ABC):
     def __hash__(self) -> int:
         return hash((type(self), *vars(self).values()))
 
-    @property
-    def rules(self) -> tuple[Ties, ...]:
-        """The rules that it stands for: itself, but for `Together`."""
-        return (self,)
-
     def check(self, distance: type[Distance]) -> None:  # noqa: B027
         """Refuse a distance that this rule does not fit; most rules fit all."""
 
@@ -111,27 +106,6 @@ class Exact(Ties):
 
     def cuts(self, distance: Distance, groups: TieGroups) -> list[Cuts]:
         raise NotImplementedError  # the core makes them
-
-
-class Together(Ties):
-    """Several rules that are counted in one pass, each for itself; none of them is exact."""
-
-    def __init__(self, rules: Iterable[Ties]) -> None:
-        self._rules = tuple(rules)
-        self.bounds_only = any(rule.bounds_only for rule in self._rules)
-
-    @property
-    def rules(self) -> tuple[Ties, ...]:
-        return self._rules
-
-    def describe(self, distance: str) -> str:
-        return ", ".join(rule.describe(distance) for rule in self._rules)
-
-    def group(self, distance: Distance, relevant: RelevantItems) -> TieGroups:
-        raise NotImplementedError  # each of them does
-
-    def cuts(self, distance: Distance, groups: TieGroups) -> list[Cuts]:
-        raise NotImplementedError
 
 
 def group_by_score(distance: Distance, relevant: RelevantItems) -> TieGroups:

@@ -169,11 +169,11 @@ def _sizes(steps: Float64, better: Int64, worse: Int64) -> Float64:
 
 
 def _flips(n_unit: int, n_resamples: int, seed: int, at_once: int) -> Iterator[Float64]:
-    """Yield 1 for units that keep their sign, else 0, (at_once, n_unit) or fewer rows at a time: all, or random ones."""
+    """Yield 1 for units that keep their sign, else 0, (at_once, n_unit) or fewer at a time: all of them, or random."""
     if permutation.tries_every_swap(n_unit, n_resamples):
         for start in range(0, 1 << n_unit, at_once):
             numbers = np.arange(start, min(start + at_once, 1 << n_unit))
-            yield 1.0 - (numbers[:, None] >> np.arange(n_unit) & 1)
+            yield (~numbers[:, None] >> np.arange(n_unit) & 1).astype(np.float64)
     else:  # those of the paired test, in products of many rows: small ones take longer to share out than to compute
         rows = min(at_once, max(1, _AT_ONCE // n_unit))
         pieces: list[NDArray[np.uint8]] = []
