@@ -45,9 +45,8 @@ class Assembly:
             most[queries] = problem.most_groups[queries]
         candidates, self._bounds_only = problem.relevance.candidates, [rule.bounds_only for rule in problem.rules]
         self._n_ranked, room = candidates.n_ranked, np.tile(most, len(problem.rules))  # of the queries by each rule
-        self.groups = PackedGroups.with_room(
-            room, len(candidates.ranked), any(self._bounds_only)
-        )  # the core fills it in
+        n_item, overlapping = len(candidates.ranked), any(self._bounds_only)
+        self.groups = PackedGroups.with_room(room, n_item, overlapping)  # the core fills it in
 
     def profiles(self) -> list[TieProfile]:
         """Return the profile by each rule."""
