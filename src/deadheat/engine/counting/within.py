@@ -115,7 +115,7 @@ def by_rules(work: Work, count: Callable[[Work], TieProfile]) -> TieProfile:
 
 
 def ranked_whole(work: Work, count: Callable[[Work], TieProfile]) -> TieProfile | None:
-    """Return the profile of small groups from scores, of undecided ones by `count`; None if there is only such a one."""
+    """Return the profile of small groups from scores, of undecided ones by `count`; None if that is the only one."""
     distance, items, classes = work.opened, np.concatenate(work.groups), work.labels
     assert distance is not None
     size = np.array([len(group) for group in work.groups])
