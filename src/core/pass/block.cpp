@@ -78,7 +78,10 @@ Block::Block(const Problem &problem, Int64s queries, const StopFlag &stop)
                 std::make_unique<Counter>(problem, queries, std::move(grouped.cuts[k]), members_, static_cast<Index>(k)));
             decisions_.push_back(grouped.decision.get()), every.push_back(&counters_.back()->cuts());
         }
-    if (every.size() > 1) joint_ = std::make_unique<Counter>(problem, queries, joint_cuts(every), members_, 0);
+    if (every.size() > 1) {
+        joint_ = std::make_unique<Counter>(problem, queries, joint_cuts(every), members_, 0);
+        pass_joint();
+    }
     if (groups_.of_entry.rows == 0 || problem.plain) return;
     for (Index i = 0; i < relevant.irrelevant.rows; ++i)
         for (Index j = 0; j < relevant.irrelevant.columns; ++j) {
@@ -107,7 +110,6 @@ SingleItems Block::count(Tile<T> tile, std::vector<Tally> &tallies, std::mutex *
         const auto hold = held(lock);
         n = filter().template count<T>(tile, excluded_, tallies.back(), items);
     }
-    if (joint_) items.guess.assign(items.rows.size(), -1);
     if (tile.level == problem_.scores->last()) return items;
     const std::lock_guard hold(learning_);
     seen_ += static_cast<double>(tile.scores.rows * tile.scores.columns), undecided_ += static_cast<double>(n);
@@ -120,7 +122,13 @@ template SingleItems Block::count(Tile<double>, std::vector<Tally> &, std::mutex
 
 void Block::place(const SingleItems &items, std::vector<Tally> &tallies, std::mutex *lock) {
     const auto hold = held(lock);
-    for (std::size_t k = 0; k < counters_.size(); ++k) counters_[k]->place(items, tallies[k]);
+    if (!joint_) return counters_[0]->place(items, tallies[0]);
+    SingleItems near = items;
+    for (std::size_t k = 0; k < counters_.size(); ++k) {
+        for (std::size_t p = 0; p < near.guess.size(); ++p)
+            if (items.guess[p] >= 0) near.guess[p] = passed(items.rows[p], items.guess[p], k);
+        counters_[k]->place(near, tallies[k]);
+    }
 }
 
 const std::vector<float> &Block::limits(Index band) {
@@ -227,22 +235,27 @@ void Block::count_next_to_tiles() {
     count_alone(next_to_junk(problem_, queries_));
 }
 
-/// Add what the filter has counted between joint intervals to the counts of each sequence of cuts.
-void Block::spread_joint() {
+/// Count the intervals of each counter that are below each joint one.
+void Block::pass_joint() {
     const Matrix<const double> ends = joint_->cuts().low;
-    for (auto &counter : counters_) {
-        const Matrix<const double> low = counter->cuts().low;
+    passed_ = Table<std::int32_t>(ends.rows, (ends.columns + 1) * std::ssize(counters_));
+    for (std::size_t c = 0; c < counters_.size(); ++c) {
+        const Matrix<const double> low = counters_[c]->cuts().low;
         for (Index i = 0; i < low.rows; ++i)
             for (Index k = 0, g = 0; k <= ends.columns; ++k) {
                 const double end = k < ends.columns ? ends(i, k) : NONE;
                 while (g < low.columns && low(i, g) < end) ++g;
-                counter->counts(i, 2 * g) += joint_->counts(i, 2 * k);
+                passed(i, k, c) = static_cast<std::int32_t>(g);
             }
     }
 }
 
 void Block::collect(const PackedGroups &groups) {
-    if (joint_) spread_joint();
+    if (joint_)  // what its filter has counted between joint intervals
+        for (std::size_t c = 0; c < counters_.size(); ++c)
+            for (Index i = 0; i < passed_.rows; ++i)
+                for (Index k = 0; k <= joint_->cuts().low.columns; ++k)
+                    counters_[c]->counts(i, 2 * passed(i, k, c)) += joint_->counts(i, 2 * k);
     auto counter = counters_.begin();
     Numbers64 queries(queries_.begin(), queries_.end());
     for (const Grouped &grouped : grouped_) {

@@ -63,7 +63,10 @@ public:
 
 private:
     void count_alone(SingleItems items);
-    void spread_joint();
+    void pass_joint();
+    std::int32_t &passed(Index row, Index joint, std::size_t counter) {
+        return passed_(row, joint * std::ssize(counters_) + static_cast<Index>(counter));
+    }
 
     const Problem &problem_;
     Int64s queries_;
@@ -82,7 +85,8 @@ private:
     Members members_;
     std::vector<std::unique_ptr<Counter>> counters_;
     std::vector<Decision *> decisions_;           // of each counter
-    std::unique_ptr<Counter> joint_;              // in front of several counters
+    std::unique_ptr<Counter> joint_;              // in front of several counters,
+    Table<std::int32_t> passed_;                  // and how many intervals of each are below one of its own
     std::map<Index, std::vector<float>> limits_;  // of bands, once they are known
     std::mutex limiting_;
 };
