@@ -148,7 +148,7 @@ void collect_groups(Int64s queries, Int64s n_group, Matrix<const std::int32_t> r
 }
 
 bool rank_group(const SmallGroup &group, std::int64_t first, const PackedGroups &into) {
-    const auto &[scores, most, each, columns, classes] = group;
+    const auto &[scores, most, row_bounds, columns, classes] = group;
     Numbers64 order(classes.size()), relevant;
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return classes[at(a)] < classes[at(b)]; });
@@ -158,7 +158,7 @@ bool rank_group(const SmallGroup &group, std::int64_t first, const PackedGroups 
         for (auto row = begin; row != end; ++row) {
             relevant.assign(begin, row), relevant.insert(relevant.end(), row + 1, end);
             if (!groups.single(scores[*row], most[at(*row)], *row, relevant)) {
-                const std::vector<double> bound = each(*row);
+                const std::vector<double> bound = row_bounds(*row);
                 if (!groups.any({scores.row(*row), bound.data(), columns}, *row, classes, relevant)) return false;
             }
             into.put(first + *row, groups.closer, groups.others);

@@ -21,8 +21,8 @@ void collect_groups(Int64s queries, Int64s n_group, Matrix<const std::int32_t> r
 /// A small group of items: their scores for each other, (n, n), bounds on these, and their columns and classes.
 struct SmallGroup {
     Matrix<const double> scores;
-    Span<const double> most;                                    // more than any score of a row may be off
-    const std::function<std::vector<double>(Index row)> &each;  // how far each of them may be, where that is asked for
+    Span<const double> most;                                          // more than any score of a row may be off
+    const std::function<std::vector<double>(Index row)> &row_bounds;  // how far each of them may be, where that is asked for
     Int64s columns, classes;
 };
 
