@@ -247,7 +247,7 @@ Asked = tuple[tuple[str, ...], Callable[[World], Work]]
 WORKS: dict[str, Asked] = {
     "a second question": (("evaluate",), _of_task(lambda task: dh.evaluate(task, "nDCG@10, Hit@1"))),
     "11pt_avg of codes": (("evaluate",), _of_codes(lambda task: dh.evaluate(task, "11pt_avg"))),
-    "ERR@20": (("evaluate",), lambda world: lambda: dh.evaluate(world.tied, "ERR@20")),
+    "ERR@20": (("evaluate",), lambda world: lambda task=world.tied: dh.evaluate(task, "ERR@20")),
     "a random baseline's draw": (
         ("random_baseline",), lambda world: lambda: dh.random_baseline(world.labels(), draws=1, **world.how)
     ),
@@ -277,8 +277,8 @@ WORKS: dict[str, Asked] = {
     )),
     "receipt": (("receipt", "verify"), _of_task(lambda task: dh.verify(dh.receipt(task), task))),
     "read": (("read",), _archive),
-    "a run": (("from_run", "audit_run"), lambda world: lambda: (
-        dh.evaluate(dh.from_run(*world.run), "mAP"), str(dh.audit_run(*world.run))
+    "a run": (("from_run", "audit_run"), lambda world: lambda run=world.run: (
+        dh.evaluate(dh.from_run(*run), "mAP"), str(dh.audit_run(*run))
     )),
     "a run by lines of JSON": ((), lambda world: world.run_file("jsonl")),
     "a run with a header": ((), lambda world: world.run_file("csv")),

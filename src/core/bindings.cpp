@@ -232,7 +232,6 @@ void bind_counting(nb::module_ &m) {
     m.def("expand", &expand, Loop());
     m.def("pack_groups", &pack_groups, Loop());
     m.def("unpack_groups", &unpack_groups, Loop());
-    m.def("rank_group", &rank_group, Loop());
     nb::class_<LabelledItems>(m, "LabelledItems")
         .def(nb::init<Matrix<const std::uint64_t>, Matrix<const std::uint64_t>, bool>(), "codes"_a, "labels"_a, "one"_a,
              Loop())

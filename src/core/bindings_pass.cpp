@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "counting/groups.h"
 #include "pass/grouping.h"
 #include "pass/pass.h"
 #include "support/float_mode.h"
@@ -171,17 +172,19 @@ private:
     nb::object decide_;
 };
 
-/// A meaning of "tied" that is written in Python: a function from relevant items to groups, thresholds and `decide`.
+/// Meanings of "tied" that are written in Python: a function from relevant items to groups, thresholds and `decide` of each.
 class PythonRule : public Rule {
 public:
     explicit PythonRule(nb::object group) : group_(std::move(group)) {}
-    Grouped group(RelevantItems &relevant) const override {
+    std::vector<Grouped> group(RelevantItems &relevant) const override {
         const nb::gil_scoped_acquire hold;
-        const auto [groups, cuts, decide] = nb::cast<std::tuple<TieGroups, std::vector<CutBounds>, nb::object>>(
-            group_(nb::cast(&relevant, nb::rv_policy::reference)));
-        Grouped grouped{groups, cuts, std::make_unique<PythonDecision>(decide)};
-        for (CutBounds &sequence : grouped.cuts) make_ascending(sequence.low, sequence.high);
-        return grouped;
+        std::vector<Grouped> all;
+        for (const nb::handle of_rule : group_(nb::cast(&relevant, nb::rv_policy::reference))) {
+            const auto [groups, cuts, decide] = nb::cast<std::tuple<TieGroups, std::vector<CutBounds>, nb::object>>(of_rule);
+            all.push_back({groups, cuts, std::make_unique<PythonDecision>(decide)});
+            for (CutBounds &sequence : all.back().cuts) make_ascending(sequence.low, sequence.high);
+        }
+        return all;
     }
 
 private:
@@ -218,6 +221,37 @@ TieGroups group_items(const Scores &scores, const ExactPairs *exact, RelevantIte
     groups.queries = relevant.queries;
     released([&] { group_exactly(problem, groups.queries, relevant.entries(), NEVER, groups, false); });
     return groups;
+}
+
+/// Set the tie groups of the items of some groups, from starts[g] to before starts[g + 1], as queries by place; returns
+/// the groups that scores leave undecided: what is set for these means nothing.
+Numbers64 rank_groups(const Scores &scores, Int64s items, Int64s columns, Int64s classes, Int64s starts,
+                      const PackedGroups &into) {
+    Numbers64 undecided;
+    for (std::size_t g = 0; g + 1 < starts.size(); ++g) {
+        const auto part = [&](Int64s all) { return all.subspan(at(starts[g]), at(starts[g + 1] - starts[g])); };
+        const Int64s queries = part(items), others = part(columns);
+        const auto n = static_cast<Index>(queries.size());
+        auto square = Table<double>::unset(n, n);
+        with_type(scores.levels.back().wide, [&]<class T>(T) {
+            auto tile = Table<T>::unset(n, n);
+            scores.tile<T>(scores.last(), queries, others, tile);
+            std::copy(tile.memory.begin(), tile.memory.end(), square.memory.begin());
+        });
+        std::vector<double> most(queries.size());
+        for (std::size_t i = 0; i < most.size(); ++i)
+            for (const Band &band : scores.bands)
+                most[i] = std::max(most[i], scores.errors(scores.last(), queries[i], band).absolute);
+        const auto of_row = [&](Index row) {
+            std::vector<double> bounds(queries.size());
+            const Numbers64 query(queries.size(), queries[at(row)]);
+            scores.pair_bounds(query, others, {square.row(row), queries.size()}, bounds);
+            return bounds;
+        };
+        if (!rank_group({square, most, of_row, others, part(classes)}, starts[g], into))
+            undecided.push_back(static_cast<std::int64_t>(g));
+    }
+    return undecided;
 }
 
 /// Work through queries along ranges of columns.
@@ -289,6 +323,7 @@ void bind_scores(nb::module_ &m) {
                 return out;
             },
             "level"_a, "queries"_a, "band"_a, Released());
+    m.def("rank_groups", &rank_groups, "scores"_a, "items"_a, "columns"_a, "classes"_a, "starts"_a, "into"_a, Released());
     nb::class_<ExactPairs>(m, "ExactPairs")
         .def(
             "__init__",
@@ -377,7 +412,7 @@ void bind_blocks(nb::module_ &m) {
                 auto tallies = self.own_tallies();
                 const SingleItems items{
                     rows, columns, guess, self.problem().weights_of(columns), {scores.begin(), scores.end()}};
-                self.place(counter, items, tallies, nullptr);
+                self.counters()[counter]->place(items, tallies[counter]);
                 self.decide(tallies);
             },
             "counter"_a, "rows"_a, "columns"_a, "scores"_a, "guess"_a, Released());

@@ -244,15 +244,6 @@ def pack_groups(
 def unpack_groups(
     arg0: tuple[object, ...], arg1: NDArray[numpy.int64], arg2: Sequence[NDArray[numpy.int64]], /
 ) -> None: ...
-def rank_group(
-    arg0: NDArray[numpy.float64],
-    arg1: NDArray[numpy.float64],
-    arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.int64],
-    arg5: NDArray[numpy.int64],
-    /,
-) -> int: ...
 
 class LabelledItems:
     def __init__(self, codes: NDArray[numpy.uint64], labels: NDArray[numpy.uint64], one: bool) -> None: ...
@@ -374,6 +365,15 @@ class Scores:
     ) -> NDArray[numpy.float64]: ...
     def tile(self, level: int, queries: NDArray[numpy.int64], columns: NDArray[numpy.int64]) -> object: ...
     def errors(self, level: int, queries: NDArray[numpy.int64], band: int) -> NDArray[numpy.float64]: ...
+
+def rank_groups(
+    scores: Scores,
+    items: NDArray[numpy.int64],
+    columns: NDArray[numpy.int64],
+    classes: NDArray[numpy.int64],
+    starts: NDArray[numpy.int64],
+    into: tuple[object, ...],
+) -> NDArray[numpy.int64]: ...
 
 class ExactPairs:
     def __init__(self, kind: str, query: object, item: object) -> None: ...

@@ -1,11 +1,14 @@
 #include "counting/groups.h"
 
 #include <algorithm>
-#include <functional>
+#include <array>
 #include <numeric>
 #include <vector>
 
 #include "bounds.h"
+#include "counting/undecided.h"
+#include "support/memory.h"
+#include "ties/groups.h"
 
 namespace deadheat {
 
@@ -22,14 +25,35 @@ struct Items {
     bool above(Index a, Index b) const { return score[a] - score[b] > (bound[a] + bound[b]) * bounds::SEPARATED; }
 };
 
-/// The groups of relevant items of one query, nearest first, and where all others are among them.
+/// Ranks the items of a group for one of them after the other.
 class RowGroups {
 public:
-    /// Make the groups of a row; returns false where two relevant items are undecided.
-    bool make(const Items &items, Index row, Int64s classes) {
-        relevant_.clear(), groups_.clear(), scores_.clear();
-        for (Index item = 0; item < static_cast<Index>(classes.size()); ++item)
-            if (item != row && classes[at(item)] == classes[at(row)]) relevant_.push_back(item);
+    std::vector<std::int32_t> closer;  // of the groups of the row, nearest first,
+    std::vector<OtherGroup> others;    // and those that are not one relevant item alone
+
+    /// Make the groups of a row if each is one relevant item, given these: as many scores as one are near each.
+    bool single(Span<const double> scores, double most, Index row, Int64s relevant) {
+        const auto n = static_cast<Index>(relevant.size());
+        near_.resize(3 * relevant.size()), counts_.resize(2 * relevant.size());
+        for (Index r = 0; r < n; ++r) near_[at(r)] = scores[at(relevant[at(r)])];
+        double *low = near_.data() + n, *high = low + n, tolerance = 2 * most;
+        exact_cuts({near_.data(), 1, n, n}, {&tolerance, 1, 1, 1}, Int64s(std::array{std::int64_t{n}}), {low, 1, n, n},
+                   {high, 1, n, n});
+        undecided_loops().count_from(scores, {low, 2 * relevant.size()}, counts_);
+        closer.clear(), others.clear();
+        for (Index r = 0; r < n; ++r) {
+            const double own = scores[at(row)];
+            const std::int64_t above = counts_[at(n + r)] - (own >= high[r]);
+            if (counts_[at(r)] - (own >= low[r]) != above + 1) return false;
+            closer.push_back(static_cast<std::int32_t>(above));
+        }
+        std::sort(closer.begin(), closer.end());
+        return true;
+    }
+
+    /// Make any groups of a row; returns false where a relevant item and another one are undecided.
+    bool any(const Items &items, Index row, Int64s classes, Int64s relevant) {
+        relevant_.assign(relevant.begin(), relevant.end()), groups_.clear(), scores_.clear();
         std::sort(relevant_.begin(), relevant_.end(), [&](Index a, Index b) { return items.score[a] > items.score[b]; });
         for (const Index item : relevant_) {
             if (groups_.empty() || !items.tie(groups_.back().item, item)) {
@@ -39,9 +63,20 @@ public:
             ++groups_.back().relevant;
         }
         groups_.push_back({-1});  // for what is behind all
+        for (Index item = 0; item < static_cast<Index>(classes.size()); ++item)
+            if (classes[at(item)] != classes[at(row)] && !add(items, item)) return false;
+        closer.clear(), others.clear();
+        std::int32_t before = 0;
+        for (std::size_t g = 0; g < scores_.size(); ++g) {
+            const auto &[item, n_relevant, n_other, n_before] = groups_[g];
+            closer.push_back(before += n_before);
+            if (n_relevant + n_other != 1) others.push_back({static_cast<Index>(g), n_relevant + n_other, n_relevant});
+            before += n_relevant + n_other;
+        }
         return true;
     }
 
+private:
     /// Count an item that is not relevant; returns false where it is undecided.
     bool add(const Items &items, Index item) {
         constexpr std::size_t FEW = 32;  // scores: to compare with each, in vectors, is quicker than to search
@@ -58,25 +93,13 @@ public:
                (next == 0 || items.above(groups_[at(next - 1)].item, item));
     }
 
-    /// Write the groups behind others, and return how many there are.
-    Index write(Matrix<std::int64_t> arrays, Index total) const {
-        std::int64_t closer = 0, closer_relevant = 0;
-        for (std::size_t g = 0; g < scores_.size(); ++g, ++total) {
-            const auto &[item, relevant, others, before] = groups_[g];
-            closer += before;
-            arrays(0, total) = closer, arrays(1, total) = closer_relevant;
-            arrays(2, total) = relevant + others, arrays(3, total) = relevant;
-            closer += relevant + others, closer_relevant += relevant;
-        }
-        return static_cast<Index>(scores_.size());
-    }
-
-private:
     struct Group {
         Index item;  // one of its relevant ones
-        std::int64_t relevant = 0, others = 0, before = 0;
+        std::int32_t relevant = 0, others = 0, before = 0;
     };
 
+    std::vector<double> near_;  // scores of relevant items, and the ends of what may tie with each
+    Numbers64 counts_;
     std::vector<Index> relevant_;
     std::vector<double> scores_;  // of the groups, but for the last, which is of no item
     std::vector<Group> groups_;
@@ -124,20 +147,24 @@ void collect_groups(Int64s queries, Int64s n_group, Matrix<const std::int32_t> r
     }
 }
 
-Index rank_group(Matrix<const double> scores, Matrix<const double> bounds, Int64s columns, Int64s classes,
-                 Span<std::int64_t> n_group, Matrix<std::int64_t> arrays) {
-    const Index n = scores.rows;
-    Index total = 0;
+bool rank_group(const SmallGroup &group, std::int64_t first, const PackedGroups &into) {
+    const auto &[scores, most, row_bounds, columns, classes] = group;
+    Numbers64 order(classes.size()), relevant;
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return classes[at(a)] < classes[at(b)]; });
     RowGroups groups;
-    for (Index row = 0; row < n; ++row) {
-        const Items items{scores.row(row), bounds.row(row), columns};
-        if (!groups.make(items, row, classes)) return -1;
-        for (Index item = 0; item < n; ++item)
-            if (classes[at(item)] != classes[at(row)] && !groups.add(items, item)) return -1;
-        n_group[at(row)] = groups.write(arrays, total);
-        total += n_group[at(row)];
+    for (auto begin = order.begin(), end = begin; begin != order.end(); begin = end) {
+        end = std::find_if(begin, order.end(), [&](auto item) { return classes[at(item)] != classes[at(*begin)]; });
+        for (auto row = begin; row != end; ++row) {
+            relevant.assign(begin, row), relevant.insert(relevant.end(), row + 1, end);
+            if (!groups.single(scores[*row], most[at(*row)], *row, relevant)) {
+                const std::vector<double> bound = row_bounds(*row);
+                if (!groups.any({scores.row(*row), bound.data(), columns}, *row, classes, relevant)) return false;
+            }
+            into.put(first + *row, groups.closer, groups.others);
+        }
     }
-    return total;
+    return true;
 }
 
 }  // namespace deadheat

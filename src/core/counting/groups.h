@@ -1,6 +1,8 @@
 // The tie groups of a profile, from counts between cuts, or from the scores of a small group of items.
 #pragma once
 
+#include <functional>
+
 #include "counting/packed_groups.h"
 
 namespace deadheat {
@@ -16,11 +18,17 @@ struct CutCounts {
 void collect_groups(Int64s queries, Int64s n_group, Matrix<const std::int32_t> relevant, const CutCounts &counts,
                     const PackedGroups &into);
 
-/// Write the tie groups of each row, nearest first; returns how many, or −1 if an item and a relevant one are undecided.
+/// A small group of items: their scores for each other, (n, n), bounds on these, and their columns and classes.
+struct SmallGroup {
+    Matrix<const double> scores;
+    Span<const double> most;                                          // more than any score of a row may be off
+    const std::function<std::vector<double>(Index row)> &row_bounds;  // how far each of them may be, where that is asked for
+    Int64s columns, classes;
+};
+
+/// Set the tie groups of the items, queries from `first` on; returns false if an item and a relevant one are undecided.
 ///
-/// `scores` and `bounds` are (n, n). Two items tie if they share a column, or if both scores are exact and equal.
-/// `arrays` takes closer, closer_relevant, tied and tied_relevant.
-Index rank_group(Matrix<const double> scores, Matrix<const double> bounds, Int64s columns, Int64s classes,
-                 Span<std::int64_t> n_group, Matrix<std::int64_t> arrays);
+/// Two items tie if they share a column, or if both scores are exact and equal.
+bool rank_group(const SmallGroup &group, std::int64_t first, const PackedGroups &into);
 
 }  // namespace deadheat

@@ -29,6 +29,8 @@ struct UndecidedLoops {
     /// If an item may lie in an interval, its pair is listed: cuts[0, p] becomes its number, and between cuts[1, p] and
     /// cuts[2, p] is the number of cuts that it is above. Returns how many there are.
     Index (*place_pairs)(Items items, Intervals intervals, Index per_interval, Matrix<std::int64_t> cuts);
+    /// Count the scores that are at least as high as each threshold.
+    void (*count_from)(Span<const double> scores, Span<const double> thresholds, Span<std::int64_t> counts);
 };
 
 DEADHEAT_DECLARE_LOOPS(UndecidedLoops, undecided_loops)

@@ -34,7 +34,7 @@ Index place_pairs(Items items, Intervals intervals, Index per_interval, Matrix<s
         const double score = items.scores[p], error = items.errors[p];
         const auto weight = static_cast<std::int32_t>(items.weights[p]);
         const double *low = intervals.low.row(i);
-        const bool few = n_interval <= FEW;
+        const bool few = n_interval <= FEW && items.guess[p] < 0;
         const Index surely = few ? count_up_to(intervals.high.row(i), n_interval, score - error)
                                  : first_not_above(intervals.high[i], score - error, items.guess[p]);
         Index possible = surely;  // becomes the first interval that the item is surely below
@@ -54,8 +54,18 @@ Index place_pairs(Items items, Intervals intervals, Index per_interval, Matrix<s
     return n_listed;
 }
 
+void count_from(Span<const double> scores, Span<const double> thresholds, Span<std::int64_t> counts) {
+    const double *values = scores.data();
+    for (std::size_t k = 0; k < thresholds.size(); ++k) {
+        const double from = thresholds[k];
+        std::int64_t count = 0;
+        for (std::size_t j = 0; j < scores.size(); ++j) count += values[j] >= from;
+        counts[k] = count;
+    }
+}
+
 }  // namespace
 
-extern const UndecidedLoops undecided_loops = {place_pairs};
+extern const UndecidedLoops undecided_loops = {place_pairs, count_from};
 
 }  // namespace deadheat::DEADHEAT_TARGET

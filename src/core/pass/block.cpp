@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "bounds.h"
 #include "counting/groups.h"
@@ -12,9 +13,41 @@ namespace deadheat {
 
 namespace {
 
+constexpr double NONE = std::numeric_limits<double>::infinity();  // in place of a cut
+
 /// Hold a mutex if there is one.
 std::unique_lock<std::mutex> held(std::mutex *lock) {
     return lock == nullptr ? std::unique_lock<std::mutex>() : std::unique_lock(*lock);
+}
+
+/// Return the intervals that several sequences of cuts make up together: those that overlap are one.
+CutBounds joint_cuts(const std::vector<const CutBounds *> &sequences) {
+    const Index n_row = sequences.front()->low.rows;
+    CutBounds joint;
+    joint.per_interval = 1, joint.sharp = true;
+    std::vector<std::vector<std::pair<double, double>>> rows(at(n_row));
+    for (const CutBounds *cuts : sequences) {
+        joint.sharp &= cuts->sharp;
+        for (Index i = 0; i < n_row; ++i)
+            for (Index g = 0; g < cuts->low.columns && cuts->low(i, g) < NONE; ++g)
+                rows[at(i)].emplace_back(cuts->low(i, g), cuts->high(i, g));
+    }
+    std::size_t most = 0;
+    for (auto &intervals : rows) {
+        std::sort(intervals.begin(), intervals.end());
+        std::size_t n = 0;
+        for (const auto &[low, high] : intervals)
+            if (n > 0 && low <= intervals[n - 1].second)
+                intervals[n - 1].second = std::max(intervals[n - 1].second, high);
+            else
+                intervals[n++] = {low, high};
+        intervals.resize(n), most = std::max(most, n);
+    }
+    joint.low = joint.high = Table<double>(n_row, static_cast<Index>(most), NONE);
+    for (Index i = 0; i < n_row; ++i)
+        for (std::size_t k = 0; k < rows[at(i)].size(); ++k)
+            std::tie(joint.low.row(i)[k], joint.high.row(i)[k]) = rows[at(i)][k];
+    return joint;
 }
 
 }  // namespace
@@ -29,16 +62,26 @@ Block::Block(const Problem &problem, Int64s queries, const StopFlag &stop)
         columns_of_junk({queries, problem.junk}, problem.items, junk_);
     }
     if (problem.rule != nullptr) {
-        grouped_ = problem.rule->group(relevant);
+        std::vector<Grouped> all = problem.rule->group(relevant);
+        grouped_.resize(all.size());
+        std::move(all.begin(), all.end(), grouped_.begin());
     } else {
-        TieGroups &groups = grouped_.groups;
+        auto &[groups, cuts, decision] = grouped_.front();
         group_exactly(problem, queries, relevant.entries(), stop, groups);
-        grouped_.cuts.push_back(cuts_of(groups));
+        cuts.push_back(cuts_of(groups));
         groups.score = {}, groups.bound = {};  // which the cuts are made of
     }
-    for (CutBounds &sequence : grouped_.cuts)
-        counters_.push_back(std::make_unique<Counter>(problem, queries, std::move(sequence), members_,
-                                                      static_cast<Index>(counters_.size())));
+    std::vector<const CutBounds *> every;
+    for (Grouped &grouped : grouped_)
+        for (std::size_t k = 0; k < grouped.cuts.size(); ++k) {
+            counters_.push_back(
+                std::make_unique<Counter>(problem, queries, std::move(grouped.cuts[k]), members_, static_cast<Index>(k)));
+            decisions_.push_back(grouped.decision.get()), every.push_back(&counters_.back()->cuts());
+        }
+    if (every.size() > 1) {
+        joint_ = std::make_unique<Counter>(problem, queries, joint_cuts(every), members_, 0);
+        pass_joint();
+    }
     if (groups_.of_entry.rows == 0 || problem.plain) return;
     for (Index i = 0; i < relevant.irrelevant.rows; ++i)
         for (Index j = 0; j < relevant.irrelevant.columns; ++j) {
@@ -51,35 +94,41 @@ Block::Block(const Problem &problem, Int64s queries, const StopFlag &stop)
 std::vector<Tally> Block::own_tallies() {
     std::vector<Tally> tallies;
     for (auto &counter : counters_) tallies.push_back({counter->counts, {}});
+    if (joint_) tallies.push_back({joint_->counts, {}});
     return tallies;
 }
 
 template <class T>
-std::vector<SingleItems> Block::count(Tile<T> tile, std::vector<Tally> &tallies, std::mutex *lock) {
+SingleItems Block::count(Tile<T> tile, std::vector<Tally> &tallies, std::mutex *lock) {
     if (junk_.rows > 0) {
         const Matrix<const std::uint64_t> all = junk_;
         deadheat::leave_out<T>({all.row(tile.row), tile.scores.rows, all.columns, all.stride}, tile.column, tile.scores);
     }
-    std::vector<SingleItems> items(counters_.size());
-    Index most = 0;
+    SingleItems items;
+    Index n = 0;
     {
         const auto hold = held(lock);
-        for (std::size_t k = 0; k < counters_.size(); ++k)
-            most = std::max(most, counters_[k]->template count<T>(tile, excluded_, tallies[k], items[k]));
+        n = filter().template count<T>(tile, excluded_, tallies.back(), items);
     }
     if (tile.level == problem_.scores->last()) return items;
     const std::lock_guard hold(learning_);
-    seen_ += static_cast<double>(tile.scores.rows * tile.scores.columns), undecided_ += static_cast<double>(most);
+    seen_ += static_cast<double>(tile.scores.rows * tile.scores.columns), undecided_ += static_cast<double>(n);
     if (undecided_ > MANY_UNDECIDED * seen_) level_ = problem_.scores->last();
     return items;
 }
 
-template std::vector<SingleItems> Block::count(Tile<float>, std::vector<Tally> &, std::mutex *);
-template std::vector<SingleItems> Block::count(Tile<double>, std::vector<Tally> &, std::mutex *);
+template SingleItems Block::count(Tile<float>, std::vector<Tally> &, std::mutex *);
+template SingleItems Block::count(Tile<double>, std::vector<Tally> &, std::mutex *);
 
-void Block::place(std::size_t counter, const SingleItems &items, std::vector<Tally> &tallies, std::mutex *lock) {
+void Block::place(const SingleItems &items, std::vector<Tally> &tallies, std::mutex *lock) {
     const auto hold = held(lock);
-    counters_[counter]->place(items, tallies[counter]);
+    if (!joint_) return counters_[0]->place(items, tallies[0]);
+    SingleItems near = items;
+    for (std::size_t k = 0; k < counters_.size(); ++k) {
+        for (std::size_t p = 0; p < near.guess.size(); ++p)
+            if (items.guess[p] >= 0) near.guess[p] = passed(items.rows[p], items.guess[p], k);
+        counters_[k]->place(near, tallies[k]);
+    }
 }
 
 const std::vector<float> &Block::limits(Index band) {
@@ -90,12 +139,10 @@ const std::vector<float> &Block::limits(Index band) {
     const Scores &scores = *problem_.scores;
     result.resize(queries_.size());
     for (std::size_t i = 0; i < result.size(); ++i) {
-        double low = std::numeric_limits<double>::infinity();
-        for (const auto &counter : counters_) low = std::min(low, counter->cuts().low(static_cast<Index>(i), 0));
+        const double low = filter().cuts().low(static_cast<Index>(i), 0);
         const auto near = static_cast<float>(low - scores.errors(0, queries_[i], scores.bands[at(band)]).absolute -
                                              bounds::LEAST_OF_LIMIT);
-        result[i] =
-            low < std::numeric_limits<double>::infinity() ? std::nextafter(std::nextafter(near, LEAST), LEAST) : -LEAST;
+        result[i] = low < NONE ? std::nextafter(std::nextafter(near, LEAST), LEAST) : -LEAST;
     }
     return result;
 }
@@ -116,18 +163,18 @@ void Block::count(SingleItems items, std::vector<Tally> &tallies, std::mutex *lo
     for (std::size_t p = 0; p < n; ++p) query[p] = queries_[at(items.rows[p])];
     items.scores.resize(n), items.guess.assign(n, -1);
     problem_.scores->pair_scores(query, items.columns, items.scores);
-    const auto hold = held(lock);
-    for (std::size_t k = 0; k < counters_.size(); ++k) counters_[k]->place(items, tallies[k]);
+    place(items, tallies, lock);
 }
 
 void Block::decide(std::vector<Tally> &tallies) {
-    for (std::size_t k = 0; k < tallies.size(); ++k)
-        counters_[k]->decide(tallies[k].undecided, counters_[k]->counts, grouped_.decision.get(), stop_);
+    for (std::size_t k = 0; k < counters_.size(); ++k)
+        counters_[k]->decide(tallies[k].undecided, counters_[k]->counts, decisions_[k], stop_);
 }
 
 void Block::add(const std::vector<Table<std::int32_t>> &others) {
+    const std::vector<Tally> own = own_tallies();
     for (std::size_t k = 0; k < others.size(); ++k)
-        for (std::size_t p = 0; p < others[k].memory.size(); ++p) counters_[k]->counts.memory[p] += others[k].memory[p];
+        for (std::size_t p = 0; p < others[k].memory.size(); ++p) own[k].counts.data[p] += others[k].memory[p];
 }
 
 template <class T>
@@ -188,13 +235,39 @@ void Block::count_next_to_tiles() {
     count_alone(next_to_junk(problem_, queries_));
 }
 
+/// Count the intervals of each counter that are below each joint one.
+void Block::pass_joint() {
+    const Matrix<const double> ends = joint_->cuts().low;
+    passed_ = Table<std::int32_t>(ends.rows, (ends.columns + 1) * std::ssize(counters_));
+    for (std::size_t c = 0; c < counters_.size(); ++c) {
+        const Matrix<const double> low = counters_[c]->cuts().low;
+        for (Index i = 0; i < low.rows; ++i)
+            for (Index k = 0, g = 0; k <= ends.columns; ++k) {
+                const double end = k < ends.columns ? ends(i, k) : NONE;
+                while (g < low.columns && low(i, g) < end) ++g;
+                passed(i, k, c) = static_cast<std::int32_t>(g);
+            }
+    }
+}
+
 void Block::collect(const PackedGroups &groups) {
-    const Counter &first = *counters_.front(), &last = *counters_.back();
-    const bool two = counters_.size() == 2;
-    const Index per_interval = first.cuts().per_interval, step = two || per_interval == 2 ? 2 : 4;
-    const Index lead = two ? 0 : 2 / per_interval;
-    collect_groups(queries_, groups_.n_group, groups_.total,
-                   {.within = first.counts, .nearer = last.counts, .step = step, .lead = lead}, groups);
+    if (joint_)  // what its filter has counted between joint intervals
+        for (std::size_t c = 0; c < counters_.size(); ++c)
+            for (Index i = 0; i < passed_.rows; ++i)
+                for (Index k = 0; k <= joint_->cuts().low.columns; ++k)
+                    counters_[c]->counts(i, 2 * passed(i, k, c)) += joint_->counts(i, 2 * k);
+    auto counter = counters_.begin();
+    Numbers64 queries(queries_.begin(), queries_.end());
+    for (const Grouped &grouped : grouped_) {
+        const bool two = grouped.cuts.size() == 2;
+        const Counter &first = **counter, &last = **(counter + (two ? 1 : 0));
+        const Index per_interval = first.cuts().per_interval, step = two || per_interval == 2 ? 2 : 4;
+        const Index lead = two ? 0 : 2 / per_interval;
+        collect_groups(queries, grouped.groups.n_group, grouped.groups.total,
+                       {.within = first.counts, .nearer = last.counts, .step = step, .lead = lead}, groups);
+        counter += std::ssize(grouped.cuts);
+        for (std::int64_t &query : queries) query += std::ssize(groups.n_group) / std::ssize(grouped_);
+    }
 }
 
 }  // namespace deadheat

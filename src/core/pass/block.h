@@ -4,6 +4,8 @@
 //     groups
 #pragma once
 
+#include <deque>
+
 #include "counting/groups.h"
 #include "pass/counter.h"
 #include "pass/grouping.h"
@@ -24,14 +26,17 @@ public:
     std::atomic<bool> far{true};
     const Table<std::int32_t> &excluded() const { return excluded_; }
     std::vector<std::unique_ptr<Counter>> &counters() { return counters_; }
+    /// The counter of tiles: the only one, or one of intervals that hold those of all.
+    Counter &filter() { return joint_ ? *joint_ : *counters_.front(); }
 
-    /// Return tallies into the block's own counts, for threads that hold `counting` while they count.
+    /// Return tallies into the block's own counts, for threads that hold `counting` while they count: that of the filter
+    /// comes last.
     std::vector<Tally> own_tallies();
-    /// Count a tile for every sequence of cuts, holding a mutex if there is one; return the items of each sequence that
-    /// scores of the last level are to decide, for `place`.
+    /// Count a tile, holding a mutex if there is one; return the items that scores of the last level are to decide, for
+    /// `place`, which places them for every sequence of cuts.
     template <class T>
-    std::vector<SingleItems> count(Tile<T> tile, std::vector<Tally> &tallies, std::mutex *lock);
-    void place(std::size_t counter, const SingleItems &items, std::vector<Tally> &tallies, std::mutex *lock);
+    SingleItems count(Tile<T> tile, std::vector<Tally> &tallies, std::mutex *lock);
+    void place(const SingleItems &items, std::vector<Tally> &tallies, std::mutex *lock);
     /// Note the ranked items of a tile that are marked by minus infinity, whose rows have disjoint support with the query's:
     /// they tie with each other, so that one of them will be placed for all.
     template <class T>
@@ -51,13 +56,17 @@ public:
     void place_disjoint();
     /// Count what tiles leave out, and that does count.
     void count_next_to_tiles();
-    /// Write its groups.
+    /// Write its groups; with several meanings of "tied", as those of so many times the queries.
     void collect(const PackedGroups &groups);
 
     std::mutex counting;
 
 private:
     void count_alone(SingleItems items);
+    void pass_joint();
+    std::int32_t &passed(Index row, Index joint, std::size_t counter) {
+        return passed_(row, joint * std::ssize(counters_) + static_cast<Index>(counter));
+    }
 
     const Problem &problem_;
     Int64s queries_;
@@ -69,12 +78,15 @@ private:
     Table<std::int32_t> excluded_;
     Table<std::uint64_t> junk_;  // the columns that hold junk: see counting/columns.h; or no rows
     SingleItems singles_;
-    SingleItems sharing_;   // irrelevant items in columns of relevant ones: row, column, how many,
-    Numbers64 sharing_of_;  // and the group of each
-    Grouped grouped_;
-    const TieGroups &groups_ = grouped_.groups;
+    SingleItems sharing_;             // irrelevant items in columns of relevant ones: row, column, how many,
+    Numbers64 sharing_of_;            // and the group of each
+    std::deque<Grouped> grouped_{1};  // by each meaning of "tied"
+    const TieGroups &groups_ = grouped_.front().groups;
     Members members_;
     std::vector<std::unique_ptr<Counter>> counters_;
+    std::vector<Decision *> decisions_;           // of each counter
+    std::unique_ptr<Counter> joint_;              // in front of several counters,
+    Table<std::int32_t> passed_;                  // and how many intervals of each are below one of its own
     std::map<Index, std::vector<float>> limits_;  // of bands, once they are known
     std::mutex limiting_;
 };

@@ -41,8 +41,8 @@ void Pass::count_range(const Range &range, Span<Member *const> blocks, Member *s
     std::vector<Table<std::int32_t>> private_counts;
     std::vector<Tally> private_tallies;
     if (symmetric != nullptr)
-        for (auto &counter : symmetric->block->counters())
-            private_counts.push_back(Table<std::int32_t>(counter->counts.rows, counter->counts.columns));
+        for (const Tally &own : symmetric->block->own_tallies())
+            private_counts.push_back(Table<std::int32_t>(own.counts.rows, own.counts.columns));
     for (auto &counts : private_counts) private_tallies.push_back({counts, {}});
     for (Member *listed : blocks) {
         if (stop) throw Stopped();
@@ -110,8 +110,8 @@ void Pass::make(Member &member, bool keeps_rows, const Queries &sample, const St
     member.block = std::make_unique<Block>(problem_, member.queries, stop);
     const bool int8 = tries_int8(sample, stop);
     if (!int8 && problem_.scores->bands.size() == 1)  // which threads that count would wait for
-        for (auto &counter : member.block->counters())
-            with_type(problem_.scores->levels[0].wide, [&](auto type) { counter->template edges<decltype(type)>(0, 0); });
+        with_type(problem_.scores->levels[0].wide,
+                  [&](auto type) { member.block->filter().template edges<decltype(type)>(0, 0); });
     if (keeps_rows) member.rows.emplace(problem_.scores->ready_queries(0, member.queries, int8));
 }
 

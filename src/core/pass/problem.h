@@ -72,8 +72,8 @@ struct Grouped {
 class Rule {
 public:
     virtual ~Rule() = default;
-    /// Sort relevant items into groups; the entries are put into their order.
-    virtual Grouped group(RelevantItems &relevant) const = 0;
+    /// Sort relevant items into groups, by each of one or several meanings of "tied".
+    virtual std::vector<Grouped> group(RelevantItems &relevant) const = 0;
 };
 
 struct Problem {

@@ -42,8 +42,7 @@ private:
     template <class T>
     void count_views() {
         const bool both = views_.size() > 1;
-        bool low = false;
-        for (const auto &counter : views_[0].block->counters()) low |= counter->cuts().low.columns > MUCH;
+        const bool low = views_[0].block->filter().cuts().low.columns > MUCH;
         const Index rows = both ? tile_size(left_.n) : low ? LOW_ROWS : STRIP_ROWS;
         const Index columns = both ? tile_size(right_.n) : std::min(right_.n, low ? LONG_COLUMNS : STRIP_COLUMNS);
         const Index stride = (both ? TILE_SIZE : columns) + PADDING;
@@ -88,16 +87,11 @@ private:
         const Index row = number == 0 ? row_ : column_, column = view.start + (number == 0 ? column_ : row_);
         scores_.finish<T>(scores_.item_of_column.subspan(at(column), at(part.columns)), part);
         if (scores_.zero_if_disjoint()) view.block->count_disjoint<T>(row + first, column, part);
-        std::vector<SingleItems> undecided =
-            view.block->count<T>({part, row + first, column, level_, view.band}, *view.tallies, view.lock);
-        for (std::size_t counter = 0; counter < undecided.size(); ++counter) {
-            SingleItems &items = undecided[counter];
-            if (items.rows.empty()) continue;
-            const double n = static_cast<double>(items.rows.size());
-            if (items.scores.empty())
-                refine(number, n > MANY_UNDECIDED * static_cast<double>(part.rows * part.columns), items);
-            view.block->place(counter, items, *view.tallies, view.lock);
-        }
+        SingleItems items = view.block->count<T>({part, row + first, column, level_, view.band}, *view.tallies, view.lock);
+        if (items.rows.empty()) return;
+        const double n = static_cast<double>(items.rows.size());
+        if (items.scores.empty()) refine(number, n > MANY_UNDECIDED * static_cast<double>(part.rows * part.columns), items);
+        view.block->place(items, *view.tallies, view.lock);
     }
 
     /// Compute the scores of the last level for items of one view: pair by pair or, if they are many, from the products of

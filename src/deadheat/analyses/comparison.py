@@ -666,6 +666,8 @@ def _require_same_classes(a: Report | UnitValues, b: Report | UnitValues, place_
         return
     in_both = place_in_b >= 0
     of_a, of_b = a.classes[in_both], b.classes[place_in_b[in_both]]
+    if np.array_equal(of_a, of_b):
+        return
     n_distinct_pair = len(np.unique(np.stack([of_a, of_b]), axis=1).T)
     if not n_distinct_pair == len(np.unique(of_a)) == len(np.unique(of_b)):
         raise InvalidValueError(both, "must be of the same queries in the same order, but their labels differ")

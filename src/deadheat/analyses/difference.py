@@ -203,14 +203,17 @@ class Difference(PlainFloats):
     @property
     def per_tested(self) -> Float64:
         """The differences that are tested, (n_query,); NaN for pairs that are left out."""
-        tested: Float64 = getattr(self._tested, self.end).copy()
-        tested[~self._kept] = np.nan
-        return tested
+        return np.where(self._kept, self.tested_values, np.nan)
 
-    def units_of(self, chosen: NDArray[np.bool_]) -> Float64:
-        """Return the lead of A in each independent unit, of some queries: the sum of the tested differences."""
-        sums: Float64 = self._of_units(getattr(self._tested, self.end)[None], chosen)[0][0]
-        return self.measure.sign * sums
+    @property
+    def tested_values(self) -> Float64:
+        """The same of all pairs."""
+        values: Float64 = getattr(self._tested, self.end)
+        return values
+
+    def units_of(self, rows: Sequence[Float64], chosen: NDArray[np.bool_]) -> Float64:
+        """Return the lead of A in each independent unit, of some queries: the sums of rows of tested differences."""
+        return self.measure.sign * self._of_units(np.stack(rows), chosen)[0]
 
     @property
     def drops(self) -> Drops:
@@ -355,7 +358,7 @@ class Difference(PlainFloats):
     @cached_property
     def _tested_units(self) -> tuple[Float64, Float64]:
         """Contributions of the units to the sum of tested differences, (1, n_unit), and their counts of queries."""
-        return self._of_units(getattr(self._tested, self.end)[None])
+        return self._of_units(self.tested_values[None])
 
     def _of_units(self, rows: Float64, kept: NDArray[np.bool_] | None = None) -> tuple[Float64, Float64]:
         kept = self._kept if kept is None else kept

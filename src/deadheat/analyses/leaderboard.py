@@ -98,8 +98,8 @@ class Leaderboard(Board[Report]):
         differences = [comparison[measure].tested_by(by) for comparison in self._to_first.values()]
         rows = np.stack([difference.per_tested for difference in differences])
         common = np.asarray(~np.isnan(rows).any(axis=0))
-        behind = [0.0 - difference.units_of(common) for difference in differences]
-        return np.stack([np.zeros_like(behind[0]), *behind])  # only differences count
+        ahead = differences[0].units_of([difference.tested_values for difference in differences], common)
+        return np.vstack([np.zeros(ahead.shape[1]), 0.0 - ahead])  # only differences count
 
     def interval(self, name: str, measure: str | None = None) -> Intervals:
         """Return the confidence intervals of a system's means, over the units that the tests swap."""

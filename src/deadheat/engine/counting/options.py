@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -152,14 +152,14 @@ class CountingOptions:
 class Work:
     """Queries to count against their gallery, or against each other.
 
-    `opened` is the distance, if the caller has it. With a `group`, only these rows are ranked, against each other; the
-    embeddings of the pair and the open distance are then those of all rows.
+    `opened` is the distance, if the caller has it. With `groups`, the queries are their rows, one group's after
+    another's, and each is ranked against its group; the embeddings and the open distance are then those of all rows.
     """
 
     pair: Pair  # of rows, or words of bits
     settings: CountingOptions
     opened: Distance | None = None
-    group: Int64 | None = None
+    groups: Sequence[Int64] = ()
 
     @property
     def labels(self) -> Any:
@@ -173,8 +173,8 @@ class Work:
     @cached_property
     def distance(self) -> Distance:
         query, gallery = self.pair[:2]
-        if self.group is not None:
-            return self.settings.open(taken(query.embeddings, self.group))
+        if self.groups:
+            return self.settings.open(taken(query.embeddings, self.groups[0]))
         return self.opened or self.settings.open(query.embeddings, gallery and gallery.embeddings)
 
     @cached_property

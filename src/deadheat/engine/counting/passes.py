@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from copy import copy
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,12 +43,15 @@ class Assembly:
         if queries is not None:
             most = np.zeros_like(most)
             most[queries] = problem.most_groups[queries]
-        candidates, self._bounds_only = problem.relevance.candidates, problem.rule.bounds_only
-        self._n_ranked = candidates.n_ranked
-        self.groups = PackedGroups.with_room(most, len(candidates.ranked), self._bounds_only)  # the core fills it in
+        candidates, self._bounds_only = problem.relevance.candidates, [rule.bounds_only for rule in problem.rules]
+        self._n_ranked, room = candidates.n_ranked, np.tile(most, len(problem.rules))  # of the queries by each rule
+        n_item, overlapping = len(candidates.ranked), any(self._bounds_only)
+        self.groups = PackedGroups.with_room(room, n_item, overlapping)  # the core fills it in
 
-    def profile(self) -> TieProfile:
-        return TieProfile.of_packed(self.groups, self._n_ranked(), self._bounds_only)
+    def profiles(self) -> list[TieProfile]:
+        """Return the profile by each rule."""
+        parts, n_ranked = self.groups.parts(len(self._bounds_only)), self._n_ranked()
+        return [TieProfile.of_packed(*each) for each in zip(parts, repeat(n_ranked), self._bounds_only, strict=False)]
 
 
 class Section(NamedTuple):
@@ -66,9 +70,9 @@ class CountingPass:
 
     card: Any = None
 
-    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
+    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance, *more: Ties) -> None:
         ordered = by_query(distance, relevance)
-        self.problem = RankingProblem(ordered or distance, rule, relevance)
+        self.problem = RankingProblem(ordered or distance, rule, relevance, *more)
         self.layout = Partition(self.problem, ordered is not None)
         self.distance = self.problem.distance.expecting(self.layout.n_relevant, self.layout.symmetric)
 
@@ -89,13 +93,17 @@ class CountingPass:
 
     def run(self, divide: Divide, threads: int, progress: bool | Progress) -> TieProfile:
         """Count all blocks by the loops that `divide` chooses for them."""
+        return self.run_all(divide, threads, progress)[0]
+
+    def run_all(self, divide: Divide, threads: int, progress: bool | Progress) -> list[TieProfile]:
+        """Return the profile by each rule that the pass applies."""
         assembly = Assembly(self.problem)
         try:
             with Reporting(progress, len(self.layout.active) * self.problem.n_column) as report:
                 self.count(divide, assembly, threads, report)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(NOTHING_KEPT) from None
-        return assembly.profile()
+        return assembly.profiles()
 
     def count(self, divide: Divide, assembly: Assembly, threads: int, report: Report) -> None:
         blocks = self.cut_up[0]

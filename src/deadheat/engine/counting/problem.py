@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,14 @@ _NO_ITEMS = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
 
 class RankingProblem:
-    """The distance, the rule for ties, relevance, and the weight of each column.
+    """The distance, the rule for ties (and more of them, none exact), relevance, and the weight of each column.
 
     The columns of each class are in CSR form: `class_keys` holds class · n_column + column, ascending, and
     `class_count` the number of ranked items of the class in that column.
     """
 
-    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
-        self.distance, self.rule, self.relevance = distance, rule, relevance
+    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance, *more: Ties) -> None:
+        self.distance, self.rule, self.relevance, self.rules = distance, rule, relevance, (rule, *more)
         self.n_column = len(distance.columns)
         ranked = np.flatnonzero(relevance.candidates.ranked)
         column = distance.columns.column_of_item[ranked]
@@ -44,7 +44,7 @@ class RankingProblem:
         sharing = relevance.sharing
         problem = _core.Problem(
             scores=distance.scores, exact=distance.exact,
-            rule=None if self.rule.exact_only else _core.PythonRule(_grouping(distance, self.rule)),
+            rule=None if self.rule.exact_only else _core.PythonRule(_grouping(distance, self.rules)),
             patterns=None if distance.patterns is None else distance.patterns.in_core(),
             weight=self.weight, plain=self.plain, class_columns=(self.class_start, self.class_keys, self.class_count),
             query_class=relevance.query_class, gallery_class=relevance.gallery_class,
@@ -88,10 +88,10 @@ class RankingProblem:
         return most
 
 
-def _grouping(distance: Distance, rule: Ties) -> Callable[[_core.RelevantItems], Any]:
-    """Return a function for the core that applies a rule in Python: groups, cuts, and decisions on undecided items."""
+def _grouping(distance: Distance, rules: Sequence[Ties]) -> Callable[[_core.RelevantItems], Any]:
+    """Return a function for the core that applies rules in Python: groups, cuts, and decisions on undecided items."""
 
-    def group(relevant: _core.RelevantItems) -> Any:
+    def by(rule: Ties, relevant: _core.RelevantItems) -> Any:
         groups = rule.group(distance, relevant)
         cuts = rule.cuts(distance, groups)
         queries = groups.queries
@@ -105,4 +105,12 @@ def _grouping(distance: Distance, rule: Ties) -> Callable[[_core.RelevantItems],
         ]
         return groups, in_core, decide
 
+    def group(relevant: _core.RelevantItems) -> Any:
+        return [by(rule, _copy(relevant)) for rule in rules[:-1]] + [by(rules[-1], relevant)]
+
     return group
+
+
+def _copy(relevant: _core.RelevantItems) -> _core.RelevantItems:
+    names = ("queries", "columns", "count", "irrelevant", "score", "bound")
+    return _core.RelevantItems(**{name: getattr(relevant, name) for name in names})

@@ -18,15 +18,17 @@ import deadheat._core as _core
 from deadheat.engine.counting.candidates import places_of
 from deadheat.engine.counting.options import CountingOptions, Work, taken
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.profiles.packed import PackedGroups
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.inputs.label_sets import LabelSets
 from deadheat.inputs.labels import label_codes
 from deadheat.inputs.relevance import SomePairs
 from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples
-from deadheat.support.arrays import Int64, offsets_of
+from deadheat.support.arrays import Int64, offsets_of, pieces, slices
 from deadheat.support.progress import Reporting, Workers
 
 WIDE = 512  # items a query that a rule leaves out: a listed one takes as long as many cells of a mask
+AT_ONCE = 1 << 21  # pairs inside groups that are ranked in one call
 CELLS = 1 << 26  # of a mask of junk that is written by rules, at once in each thread
 
 
@@ -50,36 +52,41 @@ def profile_groups(
     settings: CountingOptions,
     report: Callable[[int], None],
     count: Callable[[Work], TieProfile],
+    together: bool = False,
 ) -> TieProfile:
-    """Join the profiles of all groups, each counted by `count`: `deadheat.engine.count.count_within`."""
+    """Join the profiles of all groups, counted by `count`, several `together` or one: `engine.count.count_within`."""
     alone = replace(settings, threads=1, progress=False, checkpoint=None, device=None)  # the last two are for one pass
     junk, rows = settings.junk, distance_registry.opened(embeddings, settings.distance, "embeddings")
     others = None if gallery is None else distance_registry.opened(gallery.embeddings, settings.distance, "gallery")
     opened = settings.open(rows, others)
 
-    def work_on(items: Int64, ranked: Int64) -> Work:
+    def work_on(some: Sequence[Int64], ranked: Int64) -> Work:
+        items = np.concatenate(some)
         mask = junk if junk is None else junk[ranked] if junk.ndim == 1 else junk[np.ix_(items, ranked)]
         if gallery is None:
             own = alone if mask is None else replace(alone, junk=mask)
-            return Work(Pair(Samples(rows, classes[items]), None), own, opened, group=items)
+            return Work(Pair(Samples(rows, classes[items]), None), own, opened, groups=some)
         itself = None if gallery.itself is None else places_of(gallery.itself[items], ranked)
         query: Any = Samples(taken(rows, items), classes[items])
         of_gallery: Any = Samples(taken(others, ranked), gallery.classes[ranked])
         relevant = None if settings.relevant is None else SomePairs(settings.relevant, items)
         return Work(Pair(query, of_gallery), replace(alone, junk=mask, exclude=itself, relevant=relevant))
 
-    def profile_of(number: int) -> TieProfile:
-        items = groups[number]
-        ranked = items if gallery is None else gallery.groups[number]
-        if len(items) and len(ranked):
-            profile = count(work_on(items, ranked))
+    ranked = groups if gallery is None else gallery.groups
+    pairs = np.array([len(items) * len(against) for items, against in zip(groups, ranked, strict=True)])
+
+    def profile_of(some: slice) -> TieProfile:
+        if pairs[some].all():
+            profile = count(work_on(groups[some], ranked[some.start]))
         else:  # no query, or nothing that is ranked
-            profile = TieProfile.from_groups([[]] * len(items), [0] * len(items))
-        report(len(items) * len(ranked))
+            profile = TieProfile.from_groups([[]] * len(groups[some.start]), [0] * len(groups[some.start]))
+        report(int(pairs[some].sum()))
         return profile
 
+    most = min(AT_ONCE, int(pairs.sum()) // (4 * settings.threads) + 1)
+    parts = pieces(pairs, most) if together and pairs.all() else slices(len(groups), 1)
     with Workers(settings.threads) as workers:
-        return TieProfile.joined(workers.each(profile_of, range(len(groups))))
+        return TieProfile.joined(workers.each(profile_of, parts))
 
 
 def is_wide(settings: CountingOptions) -> bool:
@@ -107,19 +114,25 @@ def by_rules(work: Work, count: Callable[[Work], TieProfile]) -> TieProfile:
     return profile[np.argsort(np.concatenate(queries))]
 
 
-def ranked_whole(work: Work) -> TieProfile | None:
-    """Return the profile of a small group, from scores alone; None if they leave any comparison undecided."""
-    distance, items, classes = work.opened, work.group, work.labels
+def ranked_whole(work: Work, count: Callable[[Work], TieProfile]) -> TieProfile | None:
+    """Return the profile of small groups from scores, of undecided ones by `count`; None if that is the only one."""
+    distance, items, classes = work.opened, np.concatenate(work.groups), work.labels
     assert distance is not None
-    assert items is not None
-    last, n, columns = len(distance.levels) - 1, len(items), distance.columns.column_of_item[items]
-    scores = distance.scores.tile(last, items, columns).astype(np.float64)
-    bounds = distance.scores.pair_bounds(np.repeat(items, n), np.tile(columns, n), scores.ravel()).reshape(n, n)
-    n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
-    total = _core.rank_group(scores, bounds, columns, classes, n_group, arrays)
-    if total < 0:
+    size = np.array([len(group) for group in work.groups])
+    starts = offsets_of(size)
+    _, number, n_relevant = np.unique(
+        np.repeat(np.arange(len(size)), size) * (classes.max() + 1) + classes, return_inverse=True, return_counts=True
+    )
+    groups = PackedGroups.with_room(n_relevant[number] - 1, int(size.max()))
+    undecided = _core.rank_groups(
+        scores=distance.scores, items=items, columns=distance.columns.column_of_item[items], classes=classes,
+        starts=starts, into=groups,
+    )  # fmt: skip
+    if len(undecided) and len(size) == 1:
         return None
-    _, number, size = np.unique(classes, return_inverse=True, return_counts=True)
-    closer, closer_relevant, tied, tied_relevant = arrays[:, :total].copy()
-    of_queries = np.full(n, n - 1), size[number] - 1
-    return TieProfile(offsets_of(n_group), closer, closer_relevant, tied, tied_relevant, *of_queries, check=False)
+    for group in undecided.tolist():
+        queries = np.arange(starts[group], starts[group + 1])
+        alone = Pair(Samples(work.pair.query.embeddings, classes[queries]), None)
+        own = count(replace(work, pair=alone, groups=[work.groups[group]]))
+        groups.pack(queries, np.diff(own.offsets), own.closer, own.tied, own.tied_relevant)
+    return TieProfile.of_packed(groups, np.repeat(size - 1, size), False)

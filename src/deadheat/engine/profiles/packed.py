@@ -66,6 +66,15 @@ class PackedGroups(NamedTuple):
         columns = (np.concatenate(column) for column in zip(*(part[1:6] for part in parts), strict=True))
         return cls._make([np.append(np.concatenate(starts), begins[-1]), *columns, -1])
 
+    def parts(self, n: int) -> list[PackedGroups]:
+        """Return the groups of n equal parts of the queries, once all are set."""
+        parts, size = [], len(self.n_group) // n
+        for queries in (slice(k * size, (k + 1) * size) for k in range(n)):
+            starts = self.starts[queries.start : queries.stop + 1]
+            own = [array[queries] for array in self[2:6]]
+            parts.append(PackedGroups._make([starts - starts[0], self.packed[starts[0] : starts[-1]], *own, -1]))
+        return parts
+
     def pack(self, queries: Int64, n_group: Int64, closer: Int64, tied: Int64, tied_relevant: Int64) -> None:
         """Set the groups of some queries, given one after another."""
         _core.pack_groups(self, queries, n_group, closer, tied, tied_relevant)

@@ -343,6 +343,9 @@ class TieProfile:
             raise InvalidTypeError("profiles", f"must be at least one TieProfile, but has {given}")
         if any((profile.unjudged is None) != (profiles[0].unjudged is None) for profile in profiles):
             raise InvalidValueError("profiles", "must all have unjudged items, or none")
+        if all(profile.packed is not None for profile in profiles):
+            groups, n_ranked = PackedGroups.joined([each.packed for each in profiles]), [p.n_ranked for p in profiles]
+            return cls.of_packed(groups, np.concatenate(n_ranked), any(p.bounds_only for p in profiles))
         if any(profile.gains is not None for profile in profiles):
             profiles = _of_like_grades(profiles)
         graded = all(profile.tied_by_grade is not None for profile in profiles)

@@ -270,6 +270,10 @@ class RunTask(CountedTask):
         """The scores and the judgements, with the options of the run."""
         return self._opened.tables(**self._settings)
 
+    @cached_property
+    def _judged(self) -> TieProfile:
+        return self.run.profile_of_judged_documents()
+
     @property
     def rel(self) -> float | None:  # type: ignore[override]
         """The least gain that is relevant; None for every one above 0."""
@@ -281,7 +285,7 @@ class RunTask(CountedTask):
         remarks = (*_lacking(self.run), *trec.remarks_of(self.run.scores, self.run.judged), *self.remarks)
         return super().origin._replace(
             remarks=remarks, separate_gallery=self.labels is None,  # classes that are given are the units
-            judged=self.run.profile_of_judged_documents(), rel=self.rel,
+            judged=self._judged, rel=self.rel,
         )  # fmt: skip
 
 

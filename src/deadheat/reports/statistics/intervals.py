@@ -27,7 +27,7 @@ from deadheat.inputs import conversion
 from deadheat.reports.answer import KINDS, Caution, KindName
 from deadheat.reports.statistics.settings import BOOTSTRAP, StatisticsSettings, level_between
 from deadheat.reports.tables import Table, notebook
-from deadheat.support.arrays import Float64, Int64, offsets_of
+from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import require
 from deadheat.support.means import all_or_none, exact_mean
 from deadheat.support.triple import Triple
@@ -424,8 +424,8 @@ def normal_interval(
         return NOTHING
     if standard_error == 0:
         return Interval(float(mean), float(mean))
-    law = stats.norm if degrees_of_freedom is None else stats.t(degrees_of_freedom)
-    margin = float(law.isf((1 - level) / 2)) * standard_error
+    law, nu = (stats.norm, ()) if degrees_of_freedom is None else (stats.t, (degrees_of_freedom,))
+    margin = float(law.isf((1 - level) / 2, *nu)) * standard_error
     return Interval(mean - margin, mean + margin)
 
 
@@ -648,8 +648,10 @@ def class_sums(rows: Float64, classes: NDArray[Any]) -> tuple[Float64, Float64]:
     >>> class_sums(np.array([[1.0, 2.0, 4.0]]), np.array([7, 3, 7]))
     (array([[2., 5.]]), array([1., 2.]))
     """
-    sizes = np.unique(classes, return_counts=True)[1]
-    order, ends = np.argsort(classes, kind="stable"), offsets_of(sizes)
+    order = np.argsort(classes, kind="stable")
+    in_order, n = classes[order], len(classes)
+    ends = np.append(np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1])[:n]), n)
+    sizes = np.diff(ends)
     sums = [[math.fsum(row[i:j]) for i, j in pairwise(ends.tolist())] for row in rows[:, order].tolist()]
     return np.array(sums, dtype=np.float64).reshape(len(rows), len(sizes)), sizes.astype(np.float64)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat.reports.statistics import permutation
 from deadheat.reports.statistics.intervals import own_order
@@ -75,13 +76,14 @@ def adjusted_pvalues(values: Float64, n_resamples: int, seed: int) -> Float64:
     n_unit = steps.shape[1]
     least = observed - 2 * n_unit / sizes  # rounding moves a value by half a step
     n_extreme, n_flip = np.zeros(len(better), dtype=np.int64), 0
-    for signs in _flips(n_unit, n_resamples, seed, max(1, _AT_ONCE // len(better))):
-        sums = signs @ steps.T
-        drawn = (sums[:, better] - sums[:, worse]) / sizes
-        np.maximum(drawn, -drawn.min(axis=1, keepdims=True), out=drawn)  # pairs in the other order are never rejected
-        np.maximum.accumulate(drawn[:, ::-1], axis=1, out=drawn[:, ::-1])
-        n_extreme += np.count_nonzero(drawn >= least, axis=0)
-        n_flip += len(signs)
+    totals = steps.sum(axis=1, keepdims=True)
+    for kept in _flips(n_unit, n_resamples, seed, max(1, _AT_ONCE // len(better))):
+        sums = 2.0 * (steps @ kept.T) - totals
+        drawn = (sums[better] - sums[worse]) / sizes[:, None]
+        np.maximum(drawn, -drawn.min(axis=0), out=drawn)  # pairs in the other order are never rejected
+        np.maximum.accumulate(drawn[::-1], axis=0, out=drawn[::-1])
+        n_extreme += np.count_nonzero(drawn >= least[:, None], axis=1)
+        n_flip += len(kept)
     if not permutation.tries_every_swap(n_unit, n_resamples):  # the observed arrangement counts as one more
         n_extreme, n_flip = n_extreme + 1, n_flip + 1
     p[better, worse] = np.maximum.accumulate(n_extreme / n_flip)
@@ -167,19 +169,19 @@ def _sizes(steps: Float64, better: Int64, worse: Int64) -> Float64:
 
 
 def _flips(n_unit: int, n_resamples: int, seed: int, at_once: int) -> Iterator[Float64]:
-    """Yield signs of the units, 1 or -1, (at_once, n_unit) or fewer rows at a time: all of them, or random ones."""
+    """Yield 1 for units that keep their sign, else 0, (at_once, n_unit) or fewer at a time: all of them, or random."""
     if permutation.tries_every_swap(n_unit, n_resamples):
         for start in range(0, 1 << n_unit, at_once):
             numbers = np.arange(start, min(start + at_once, 1 << n_unit))
-            yield 1.0 - 2.0 * (numbers[:, None] >> np.arange(n_unit) & 1).astype(np.float64)
+            yield (~numbers[:, None] >> np.arange(n_unit) & 1).astype(np.float64)
     else:  # those of the paired test, in products of many rows: small ones take longer to share out than to compute
         rows = min(at_once, max(1, _AT_ONCE // n_unit))
-        pieces: list[Float64] = []
+        pieces: list[NDArray[np.uint8]] = []
         for kept in permutation.random_bits(n_unit, n_resamples, seed):
             for start in range(0, len(kept), rows):
-                pieces.append(2.0 * kept[start : start + rows].astype(np.float64) - 1.0)
+                pieces.append(kept[start : start + rows])
                 if sum(map(len, pieces)) + len(pieces[-1]) > rows:
-                    yield np.concatenate(pieces)
+                    yield np.concatenate(pieces).astype(np.float64)
                     pieces.clear()
         if pieces:
-            yield np.concatenate(pieces)
+            yield np.concatenate(pieces).astype(np.float64)

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.analyses.orders import Model, random_orders
 from deadheat.analyses.random_baseline import RandomBaseline, random_baseline
+from deadheat.engine.count import count_each
 from deadheat.engine.counting.label_relevance import LabelRelevance
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.distances.columns import Columns
@@ -24,6 +25,7 @@ from deadheat.engine.distances.registry import find
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task, with_rows
+from deadheat.engine.ties.rounded import rule_of
 from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.inputs.samples import Pair, Samples
 from deadheat.inputs.source import Array, Source
@@ -172,9 +174,6 @@ def collect(task: Task, summary: SummaryOptions, seed: int) -> Evidence:
     def report_with(profile: TieProfile) -> Report:
         return report_on(profile, summary, labels=task.labels, distance=distance, threads=task.threads)
 
-    def profile_with(ties: Any) -> TieProfile:
-        return task.replace(ties=ties, checkpoint=None).profile  # a checkpoint is of one pass, that of exact ties
-
     report = report_of(task, summary)
     affected = any(map(has_ties, report.values()))
     chance = report_with(_all_tied(report.profile))
@@ -186,13 +185,15 @@ def collect(task: Task, summary: SummaryOptions, seed: int) -> Evidence:
         if samples is not None
     }
     eps = _precision(distance, parts)
-    near = profile_with(Tolerance(eps)) if 0 < eps < math.inf else None
+    rules = [*map(rule_of, DTYPES), *([Tolerance(eps)] if 0 < eps < math.inf else [])]
+    settings = replace(task.options, checkpoint=None)  # which is of one pass, that of exact ties
+    reports = [report_with(profile) for profile in count_each(pair, settings, rules)]
     return Evidence(
         task=task,
         report=report,
-        rounded={dtype: report_with(profile_with(dtype)) for dtype in DTYPES},
+        rounded=dict(zip(DTYPES, reports, strict=False)),
         eps=eps,
-        near=None if near is None else report_with(near),
+        near=reports[len(DTYPES)] if len(reports) > len(DTYPES) else None,
         chance=chance,
         draws=_draws(task, len(gallery.labels), summary, seed),
         sorts=plain_sorts(task, report, summary, seed) if affected else None,

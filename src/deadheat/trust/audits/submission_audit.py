@@ -53,9 +53,10 @@ def audit(
     Parameters
     ----------
     task : Task
-        Made of embeddings, with exact ties. There is a pass for exact distances and one for each type of scores, each
-        with its own progress. Where rows have several labels, items are relevant that share one, rows of equal sets of
-        labels are a class, and no random embeddings are drawn; shared labels cannot be counted as grades.
+        Made of embeddings, with exact ties. There is a pass for exact distances and one for all types of scores, each
+        with its own progress; with several labels, a card or an executor, one for each type. Where rows have several
+        labels, items are relevant that share one, rows of equal sets of labels are a class, and no random embeddings
+        are drawn; shared labels cannot be counted as grades.
     measures, singletons, average
         As in `deadheat.evaluate`; by default mAP, MAP@R and Hit@1. The first is compared with chance.
     seed : int
