@@ -101,11 +101,12 @@ class Rankings:
         blocks = [np.arange(i, min(i + step, self.n_query)) for i in range(0, self.n_query, step)]
         for start in range(0, len(blocks), self.threads):  # no more rankings at once than there are threads
             with Workers(self.threads) as workers:  # not while somebody else works on what is yielded
-                ranked = workers.each(self._rank, blocks[start : start + self.threads])
+                ranked = workers.each(self.of, blocks[start : start + self.threads])
             yield from ranked
 
     @plain_floats
-    def _rank(self, queries: Int64) -> Ranked:
+    def of(self, queries: Int64) -> Ranked:
+        """Return the rankings of some queries."""
         relevant = self._pass.relevant_items(queries)
         columns, group = sorted_columns(self.metric, self._problem.rule, relevant)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
