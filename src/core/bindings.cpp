@@ -219,8 +219,9 @@ void bind_analyses(nb::module_ &m) {
     m.def("expected_reciprocals", &expected_reciprocals, "closer"_a, "tied"_a, "tied_relevant"_a, "number"_a, "out"_a,
           Loop());
     nb::class_<MixedGroups>(m, "MixedGroups")
-        .def(nb::init<Span<const std::int32_t>, Int64s, Index>(), "numbers"_a, "first"_a, "n_tile"_a)
-        .def("set", &MixedGroups::set, "tile"_a, "queries"_a, "items"_a, "groups"_a, "relevant"_a, Loop())
+        .def(nb::init<Span<const std::int32_t>, Int64s, ItemLists, Index>(), "numbers"_a, "first"_a, "items_of_column"_a,
+             "n_tile"_a, nb::keep_alive<1, 4>())
+        .def("set", &MixedGroups::set, "tile"_a, "queries"_a, "columns"_a, "groups"_a, "excluded"_a, "relevant"_a, Loop())
         .def("slots", &MixedGroups::slots, "begin"_a, "end"_a, "order"_a, "base"_a, "slots"_a, Loop())
         .def("sums", &MixedGroups::sums, "of_hits"_a, "of_others"_a, "sums"_a, Loop());
     nb::class_<OrderSearch>(m, "OrderSearch")

@@ -101,13 +101,14 @@ class Model:
             raise InvalidValueError("the mixed tie groups", rule)
         layout = self.layout
         first = np.searchsorted(self.queries, np.arange(len(self.profile.n_ranked) + 1))
-        groups = _core.MixedGroups(layout.numbers, first, len(layout.tiles) - 1)
+        everything = np.arange(self.n)
+        groups = _core.MixedGroups(layout.numbers, first, self.rankings.items_of_columns, len(layout.tiles) - 1)
 
         def enter(tile: int) -> None:
             raise_if_cancelled()
-            block = self.rankings.of(layout.queries[layout.tiles[tile] : layout.tiles[tile + 1]])
-            relevant = self.relevance.of(block.queries[:, None], block.items)
-            groups.set(tile, block.queries, block.items, block.group, relevant)
+            queries = layout.queries[layout.tiles[tile] : layout.tiles[tile + 1]]
+            relevant = self.relevance.of(queries[:, None], everything)
+            groups.set(tile, queries, *self.rankings.columns_of(queries), relevant)
 
         with Workers(self.rankings.threads) as workers:
             workers.each(enter, range(len(layout.tiles) - 1))

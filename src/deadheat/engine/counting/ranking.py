@@ -101,17 +101,25 @@ class Rankings:
         blocks = [np.arange(i, min(i + step, self.n_query)) for i in range(0, self.n_query, step)]
         for start in range(0, len(blocks), self.threads):  # no more rankings at once than there are threads
             with Workers(self.threads) as workers:  # not while somebody else works on what is yielded
-                ranked = workers.each(self.of, blocks[start : start + self.threads])
+                ranked = workers.each(self._rank, blocks[start : start + self.threads])
             yield from ranked
 
+    @property
+    def items_of_columns(self) -> Any:
+        """The items in each column: `ItemLists` in the core."""
+        return self._problem.items_of_columns
+
     @plain_floats
-    def of(self, queries: Int64) -> Ranked:
-        """Return the rankings of some queries."""
+    def columns_of(self, queries: Int64) -> tuple[Int64, Int64, Any]:
+        """Return the columns of some queries, farthest first, their tie groups, and the items that are left out."""
         relevant = self._pass.relevant_items(queries)
         columns, group = sorted_columns(self.metric, self._problem.rule, relevant)
+        return columns, group, self.candidates.excluded(queries)
+
+    def _rank(self, queries: Int64) -> Ranked:
+        columns, group, excluded = self.columns_of(queries)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
-        excluded = self.candidates.excluded(queries)
-        _core.expand(columns, group, self._problem.items_of_columns, excluded, items, numbers)
+        _core.expand(columns, group, self.items_of_columns, excluded, items, numbers)
         return Ranked(queries, items, numbers)
 
     @plain_floats
