@@ -40,7 +40,7 @@ _PROVEN = "mAP"  # the measure whose extremes are known where everything is tied
 _MOST_ENTRIES = 1 << 29  # items of all mixed groups
 _LANES = 32  # samples of a block, and queries of a tile: the core's `Blocks`
 _MOST_GROUPS = 1 << 14  # of a tile: the core's `GroupTile`
-_SINGLY = 256  # moves of the last round; after fewer, gains are found anew after each move
+_PER_TURN = 96  # samples whose gains are found at once, at most, and the core's `OrderSearch.OFTEN`:
 _SMALL = 1024  # samples; among more a search ends when a round gains less than
 _LEAST = 1e-3  # of all that it has gained
 _SAME = 1e-13  # two orders that differ in value differ by more: 1/(R n^2) at least, for a mean of precisions
@@ -386,13 +386,13 @@ def search(
     begun = [starts(model, terms, side, n_search, seed) for side in sides]
     if model.relevance.several:
         return begun
-    (turns,) = random_orders(len(model.layout.blocks[1]), 1, seed, _TURNS)
+    _ = model.groups  # before threads ask for it
     found = [[Order(start.samples.copy(), f"search from {start.source}") for start in each] for each in begun]
 
     def climb(task: tuple[Side, Order]) -> None:
         side, order = task
         done = 0
-        for parts in improve(model, terms._replace(scale=side * terms.scale), order.samples, turns):
+        for parts in improve(model, terms._replace(scale=side * terms.scale), order.samples, seed):
             raise_if_cancelled()
             report(parts)
             done += parts
@@ -406,27 +406,31 @@ def search(
     return found
 
 
-def improve(model: Model, terms: Terms, order: Int64, turns: Int64) -> Iterator[int]:
-    """Move samples, and runs of samples of one class, to where they gain most, until little is gained.
+def improve(model: Model, terms: Terms, order: Int64, seed: int) -> Iterator[int]:
+    """Move samples, and runs of samples of one class, to where they gain most, until little or nothing is gained.
 
     `order` is changed in place, and is whole whenever this yields, the number of samples that had their turn. Blocks of
-    samples take turns in the order of `turns`. When a round of single samples gains little, runs that begin with a
-    sample are moved; when that gains little too, or after `ROUNDS`, it ends.
+    samples take turns in a random order. When a round of single samples moves none, or among more than `_SMALL` samples
+    gains little, runs that begin with a sample are moved; when that gains no more either, or after `ROUNDS`, it ends.
     """
-    samples, blocks = model.layout.samples, model.layout.blocks
-    current = model.layout.numbers[order]
-    searching = _core.OrderSearch(model.groups, current, blocks, terms)
+    samples, blocks, n = model.layout.samples, model.layout.blocks, model.n
+    n_block = len(blocks[1])
+    per_turn = 1 if n <= _SMALL else max(1, int(n_block * min(1 / 64, _PER_TURN / n)))
+    (turns,) = random_orders(-(-n_block // per_turn), 1, seed, _TURNS)
     at_once = 1 + int(len(turns) * _WORK / (1 + _of_round(model)))
+    current = model.layout.numbers[order]
+    searching = _core.OrderSearch(model.groups, current, blocks, per_turn, terms)
     begun = last = searching.value()
-    runs, sizes, moved = False, np.diff(blocks[0]), model.n
+    runs, moved = False, n
     for _ in range(ROUNDS):
-        singly, moved = moved <= max(_SINGLY, model.n // 32), 0
+        singly, moved = moved <= n // 4 and n <= _SMALL, 0
         for part in slices(len(turns), at_once):
-            moved += searching.improve(turns[part], runs, singly)
+            first = per_turn * turns[part]
+            moved += searching.improve(first, runs, singly)
             order[:] = samples[current]
-            yield int(sizes[turns[part]].sum())
+            yield int((blocks[0][np.minimum(first + per_turn, n_block)] - blocks[0][first]).sum())
         value = searching.value()
-        over = moved == 0 or (model.n > _SMALL and value - last <= _LEAST * (value - begun))
+        over = moved == 0 or (n > _SMALL and value - last <= _LEAST * (value - begun))
         if over and runs:
             break
         runs, last = over, value
