@@ -41,6 +41,7 @@ _MOST_ENTRIES = 1 << 29  # items of all mixed groups
 _LANES = 32  # samples of a block, and queries of a tile: the core's `Blocks`
 _MOST_GROUPS = 1 << 14  # of a tile: the core's `GroupTile`
 _PER_TURN = 96  # samples whose gains are found at once, at most, and the core's `OrderSearch.OFTEN`:
+_FEW = 256  # moves of a round; where it had no more, the gains of a block are found anew after each move
 _SMALL = 1024  # samples; among more a search ends when a round gains less than
 _LEAST = 1e-3  # of all that it has gained
 _SAME = 1e-13  # two orders that differ in value differ by more: 1/(R n^2) at least, for a mean of precisions
@@ -423,7 +424,7 @@ def improve(model: Model, terms: Terms, order: Int64, seed: int) -> Iterator[int
     begun = last = searching.value()
     runs, moved = False, n
     for _ in range(ROUNDS):
-        singly, moved = moved <= n // 4 and n <= _SMALL, 0
+        singly, moved = n <= _SMALL and moved <= _FEW, 0
         for part in slices(len(turns), at_once):
             first = per_turn * turns[part]
             moved += searching.improve(first, runs, singly)
