@@ -46,8 +46,7 @@ void sort_by_digits(std::vector<Item> &items, std::vector<Item> &spare, Key key)
         bool equal = true;  // as where scores are few integers: they are in order
         for (; end < n && key(items[end]) >> FIRST == key(items[begin]) >> FIRST; ++end)
             equal &= key(items[end]) == key(items[begin]);
-        if (!equal)
-            std::sort(items.begin() + static_cast<Index>(begin), items.begin() + static_cast<Index>(end), less);
+        if (!equal) std::sort(items.begin() + static_cast<Index>(begin), items.begin() + static_cast<Index>(end), less);
         begin = end;
     }
 }

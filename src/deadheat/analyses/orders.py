@@ -5,7 +5,10 @@ depend on that order: in come queries and a gallery, or samples for leave one ou
 the value of a measure for any order of the samples that are ranked.
 
 Where everything is tied in leave one out, the lowest and the highest mAP are known and so are their orders; the proofs
-are in docs/studies/exploit.md. Otherwise a search moves samples, one by one, from several starts.
+are in docs/studies/exploit.md. Otherwise a search moves samples from several starts. Samples are numbered by class, so
+that the core finds what a block of them gains from passing each sample of a class in a few vectors:
+
+    class by class:  tile of queries × all samples ──> tie groups of each sample ──> gains of a block of samples
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.measures import values as measure_values
 from deadheat.measures.family import Counted, Measure
 from deadheat.reports.tables import count
-from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, runs_joined, slices
+from deadheat.support.arrays import Float64, Int32, Int64, offsets_of, pieces, runs_joined, slices
 from deadheat.support.caching import cached_property
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Workers, raise_if_cancelled
@@ -40,13 +43,13 @@ _PROVEN = "mAP"  # the measure whose extremes are known where everything is tied
 _MOST_ENTRIES = 1 << 29  # items of all mixed groups
 _LANES = 32  # samples of a block, and queries of a tile: the core's `Blocks`
 _MOST_GROUPS = 1 << 14  # of a tile: the core's `GroupTile`
-_PER_TURN = 96  # samples whose gains are found at once, at most, and the core's `OrderSearch.OFTEN`:
-_FEW = 256  # moves of a round; where it had no more, the gains of a block are found anew after each move
-_SMALL = 1024  # samples; among more a search ends when a round gains less than
+_SMALL = 1024  # samples; among more, those of several blocks have their turn at once: the core's `OrderSearch.OFTEN`
+_PER_TURN = 96  # of them at most, and a search ends when a round gains less than
 _LEAST = 1e-3  # of all that it has gained
+_FEW = 256  # moves of a round; where it had no more, the gains of a block are found anew after each move
 _SAME = 1e-13  # two orders that differ in value differ by more: 1/(R n^2) at least, for a mean of precisions
 _WORK = 2e7  # places and items of groups that one call examines, about
-_SECONDS = 3e-9  # for one place, or one relevant item of a group, that a turn examines, and
+_SECONDS = 2e-9  # for one place, or one relevant item of a group, that a turn examines, and
 _TYPICAL = 10  # rounds of a search
 ROUNDS = 50  # turns of all samples in one search; it ends much earlier, with no move left
 
@@ -292,7 +295,7 @@ def layout_of(relevance: LabelRelevance, group_queries: Int32) -> Layout:
     of_items = offsets_of(np.bincount(relevance.classes, minlength=n_class))
     of_queries = offsets_of(np.bincount(relevance.query_classes[queries], minlength=n_class))
     of_groups = offsets_of(n_group)[of_queries]
-    tiles, blocks, first = [0], [], 0
+    ends, blocks, first = [0], [], 0  # the tiles, and blocks with their tiles
     limits = (_LANES, _LANES, _MOST_GROUPS)
     while first < n_class:
         last = first + 1
@@ -300,17 +303,17 @@ def layout_of(relevance: LabelRelevance, group_queries: Int32) -> Layout:
             of[last + 1] - of[first] <= most for of, most in zip((of_items, of_queries, of_groups), limits, strict=True)
         ):
             last += 1
-        begun = len(tiles) - 1
+        begun = len(ends) - 1
         start, stop = int(of_queries[first]), int(of_queries[last])
         while start < stop:
             start += max(1, int((offsets_of(n_group[start : min(stop, start + _LANES)]) <= _MOST_GROUPS).sum()) - 1)
-            tiles.append(start)
+            ends.append(start)
         for item in range(int(of_items[first]), int(of_items[last]), _LANES):
-            blocks.append((item, begun, len(tiles) - 1))
+            blocks.append((item, begun, len(ends) - 1))
         first = last
     starts, begin, end = np.array(blocks, dtype=np.int64).reshape(-1, 3).T.copy()
     starts = np.append(starts, len(samples))
-    return Layout(samples, numbers, queries, np.array(tiles), (starts, begin, end, relevance.classes[samples]))
+    return Layout(samples, numbers, queries, np.array(ends), (starts, begin, end, relevance.classes[samples]))
 
 
 class Order(NamedTuple):
@@ -439,8 +442,7 @@ def improve(model: Model, terms: Terms, order: Int64, seed: int) -> Iterator[int
 
 def seconds(model: Model, n_order: int, n_search: int) -> float:
     """Estimate how long it takes to evaluate some orders and to search from others, in one thread."""
-    m = model.profile.tied_relevant[model.mixed].astype(np.float64)
-    of_orders = n_order * float((np.minimum(m, 20) * model.sizes).sum())
+    of_orders = 2.0 * n_order * float(model.sizes.sum())
     return _SECONDS * (of_orders + n_search * _TYPICAL * _of_round(model))
 
 
