@@ -225,11 +225,19 @@ void bind_analyses(nb::module_ &m) {
         .def("slots", &MixedGroups::slots, "begin"_a, "end"_a, "order"_a, "base"_a, "slots"_a, Loop())
         .def("sums", &MixedGroups::sums, "of_hits"_a, "of_others"_a, "sums"_a, Loop());
     nb::class_<OrderSearch>(m, "OrderSearch")
-        .def(nb::init<const MixedGroups &, Span<std::int32_t>, Blocks, Index, RankSum>(), "mixed"_a, "order"_a, "blocks"_a,
-             "per_turn"_a, "sum"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-             nb::keep_alive<1, 6>(), Loop())
+        .def(nb::init<const MixedGroups &, Span<std::int32_t>, Blocks, RankSum>(), "mixed"_a, "order"_a, "blocks"_a, "sum"_a,
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), Loop())
         .def("value", &OrderSearch::value, Loop())
-        .def("improve", &OrderSearch::improve, "blocks"_a, "runs"_a, "singly"_a, Loop());
+        .def(
+            "improve",
+            [](OrderSearch &self, Int64s blocks, Index per_turn, int care) {
+                return self.improve(blocks, per_turn, static_cast<Care>(care));
+            },
+            "blocks"_a, "per_turn"_a, "care"_a, Loop())
+        .def(
+            "improve_runs",
+            [](OrderSearch &self, Int64s blocks, int care) { return self.improve_runs(blocks, static_cast<Care>(care)); },
+            "blocks"_a, "care"_a, Loop());
 }
 
 void bind_counting(nb::module_ &m) {

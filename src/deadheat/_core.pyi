@@ -227,7 +227,6 @@ class OrderSearch:
         mixed: MixedGroups,
         order: NDArray[numpy.int32],
         blocks: tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int32]],
-        per_turn: int,
         sum: tuple[
             int,
             NDArray[numpy.float64],
@@ -239,7 +238,8 @@ class OrderSearch:
         ],
     ) -> None: ...
     def value(self) -> float: ...
-    def improve(self, blocks: NDArray[numpy.int64], runs: bool, singly: bool) -> int: ...
+    def improve(self, blocks: NDArray[numpy.int64], per_turn: int, care: int) -> int: ...
+    def improve_runs(self, blocks: NDArray[numpy.int64], care: int) -> int: ...
 
 def expand(
     arg0: NDArray[numpy.int64],

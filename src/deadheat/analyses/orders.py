@@ -43,9 +43,10 @@ _PROVEN = "mAP"  # the measure whose extremes are known where everything is tied
 _MOST_ENTRIES = 1 << 29  # items of all mixed groups
 _LANES = 32  # samples of a block, and queries of a tile: the core's `Blocks`
 _MOST_GROUPS = 1 << 14  # of a tile: the core's `GroupTile`
-_SMALL = 1024  # samples; among more, those of several blocks have their turn at once: the core's `OrderSearch.OFTEN`
+_MOST_CARE = 2  # the last of the core's `Care`
+_SMALL = 1024  # samples; among more, those of several blocks have their turn at once
 _PER_TURN = 96  # of them at most, and a search ends when a round gains less than
-_LEAST = 1e-3  # of all that it has gained
+_LEAST = 2e-3  # of all that it has gained
 _FEW = 256  # moves of a round; where it had no more, the gains of a block are found anew after each move
 _SAME = 1e-13  # two orders that differ in value differ by more: 1/(R n^2) at least, for a mean of precisions
 _WORK = 2e7  # places and items of groups that one call examines, about
@@ -416,28 +417,36 @@ def improve(model: Model, terms: Terms, order: Int64, seed: int) -> Iterator[int
     `order` is changed in place, and is whole whenever this yields, the number of samples that had their turn. Blocks of
     samples take turns in a random order. When a round of single samples moves none, or among more than `_SMALL` samples
     gains little, runs that begin with a sample are moved; when that gains no more either, or after `ROUNDS`, it ends.
+    Where moves that are made together lose, they are taken back, and fewer are made without finding the gains anew.
     """
-    samples, blocks, n = model.layout.samples, model.layout.blocks, model.n
-    n_block = len(blocks[1])
-    per_turn = 1 if n <= _SMALL else max(1, int(n_block * min(1 / 64, _PER_TURN / n)))
-    (turns,) = random_orders(-(-n_block // per_turn), 1, seed, _TURNS)
-    at_once = 1 + int(len(turns) * _WORK / (1 + _of_round(model)))
+    samples, (first, *_), n = model.layout.samples, model.layout.blocks, model.n
+    n_block = len(first) - 1
+    many = max(1, int(n_block * min(1 / 64, _PER_TURN / n)))
     current = model.layout.numbers[order]
-    searching = _core.OrderSearch(model.groups, current, blocks, per_turn, terms)
+    searching = _core.OrderSearch(model.groups, current, model.layout.blocks, terms)
     begun = last = searching.value()
-    runs, moved = False, n
+    runs, moved, care = False, n, int(n <= _SMALL)  # Care in the core
     for _ in range(ROUNDS):
-        singly, moved = n <= _SMALL and moved <= _FEW, 0
-        for part in slices(len(turns), at_once):
-            first = per_turn * turns[part]
-            moved += searching.improve(first, runs, singly)
+        singly, moved, before = n <= _SMALL and moved <= _FEW, 0, current.copy()
+        per_turn = 1 if care or runs else many
+        (turns,) = random_orders(-(-n_block // per_turn), 1, seed, _TURNS)
+        for part in slices(len(turns), 1 + int(len(turns) * _WORK / (1 + _of_round(model)))):
+            blocks = per_turn * turns[part]
+            if runs:
+                moved += searching.improve_runs(blocks, care)
+            else:
+                moved += searching.improve(blocks, per_turn, 2 if singly else care)
             order[:] = samples[current]
-            yield int((blocks[0][np.minimum(first + per_turn, n_block)] - blocks[0][first]).sum())
+            yield int((first[np.minimum(blocks + per_turn, n_block)] - first[blocks]).sum())
         value = searching.value()
+        if lost := value < last:
+            current[:] = before
+            order[:] = samples[current]
+            value, care = searching.value(), care + 1
         over = moved == 0 or (n > _SMALL and value - last <= _LEAST * (value - begun))
-        if over and runs:
+        if (over and runs and not lost) or care > _MOST_CARE:
             break
-        runs, last = over, value
+        runs, last = over and not lost, value
 
 
 def seconds(model: Model, n_order: int, n_search: int) -> float:
