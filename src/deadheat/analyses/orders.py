@@ -46,8 +46,9 @@ _MOST_GROUPS = 1 << 14  # of a tile: the core's `GroupTile`
 _MOST_CARE = 2  # the last of the core's `Care`
 _SMALL = 1024  # samples; among more, those of several blocks have their turn at once
 _PER_TURN = 96  # of them at most, and a search ends when a round gains less than
-_LEAST = 2e-3  # of all that it has gained
-_FEW = 256  # moves of a round; where it had no more, the gains of a block are found anew after each move
+_LEAST = 2e-3  # of all that it has gained; among fewer, less than
+_ROUNDING = 1e-9
+_FEW = 64  # moves of a round; where it had no more, the gains of a block are found anew after each move
 _SAME = 1e-13  # two orders that differ in value differ by more: 1/(R n^2) at least, for a mean of precisions
 _WORK = 2e7  # places and items of groups that one call examines, about
 _SECONDS = 2e-9  # for one place, or one relevant item of a group, that a turn examines, and
@@ -439,11 +440,11 @@ def improve(model: Model, terms: Terms, order: Int64, seed: int) -> Iterator[int
             order[:] = samples[current]
             yield int((first[np.minimum(blocks + per_turn, n_block)] - first[blocks]).sum())
         value = searching.value()
-        if lost := value < last:
+        if lost := value < last - _ROUNDING * abs(last):
             current[:] = before
             order[:] = samples[current]
             value, care = searching.value(), care + 1
-        over = moved == 0 or (n > _SMALL and value - last <= _LEAST * (value - begun))
+        over = moved == 0 or value - last <= (_LEAST if n > _SMALL else _ROUNDING) * (value - begun)
         if (over and runs and not lost) or care > _MOST_CARE:
             break
         runs, last = over and not lost, value
