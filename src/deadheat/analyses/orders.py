@@ -393,7 +393,7 @@ def search(
     if model.relevance.several:
         return begun
     _ = model.groups  # before threads ask for it
-    found = [[Order(start.samples.copy(), f"search from {start.source}") for start in each] for each in begun]
+    searched = [[Order(start.samples.copy(), f"search from {start.source}") for start in each] for each in begun]
 
     def climb(task: tuple[Side, Order]) -> None:
         side, order = task
@@ -406,10 +406,10 @@ def search(
 
     try:
         with Workers(threads) as workers:
-            workers.each(climb, [(side, order) for side, each in zip(sides, found, strict=True) for order in each])
+            workers.each(climb, [(side, order) for side, each in zip(sides, searched, strict=True) for order in each])
     except KeyboardInterrupt:
-        return [[order._replace(stopped=True) for order in each] for each in found]
-    return found
+        return [[order._replace(stopped=True) for order in each] for each in searched]
+    return searched
 
 
 def improve(model: Model, terms: Terms, order: Int64, seed: int) -> Iterator[int]:
