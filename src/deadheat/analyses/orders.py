@@ -440,11 +440,13 @@ def improve(model: Model, terms: Terms, order: Int64, seed: int) -> Iterator[int
             order[:] = samples[current]
             yield int((first[np.minimum(blocks + per_turn, n_block)] - first[blocks]).sum())
         value = searching.value()
-        if lost := value < last - _ROUNDING * abs(last):
+        little = _LEAST if n > _SMALL else _ROUNDING
+        lost = last - value > max(_ROUNDING * abs(last), little * (last - begun))
+        if value < last:
             current[:] = before
             order[:] = samples[current]
-            value, care = searching.value(), care + 1
-        over = moved == 0 or value - last <= (_LEAST if n > _SMALL else _ROUNDING) * (value - begun)
+            value, care = searching.value(), care + lost
+        over = moved == 0 or value - last <= little * (value - begun)
         if (over and runs and not lost) or care > _MOST_CARE:
             break
         runs, last = over and not lost, value
