@@ -254,6 +254,7 @@ WORKS: dict[str, Asked] = {
     "collisions": (("collisions",), _of_task(dh.collisions)),
     "collisions of codes": (("collisions",), _of_codes(dh.collisions)),
     "exploit of codes": (("exploit",), _exploit),
+    "exploit of more codes": (("exploit",), _exploit),
     "precision_recall of codes": (("precision_recall",), _of_codes(dh.precision_recall)),
     "hash_lookup": (("hash_lookup",), _of_codes(lambda task: str(dh.hash_lookup(task)))),
     "leaderboard, 10 of 7 measures": (

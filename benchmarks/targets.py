@@ -71,6 +71,7 @@ QUESTIONS: dict[str, tuple[int, str, float]] = {  # items, yardstick, and the li
     "collisions": (20_000, "a sort of all rows", 2),
     "collisions of codes": (20_000, "", 1),
     "exploit of codes": (5_000, "", 5),
+    "exploit of more codes": (20_000, "", 30),
     "precision_recall of codes": (20_000, "", 1),
     "leaderboard, 10 of 7 measures": (20_000, "", 1),
     "compare_formats": (20_000, "its eight passes", 1.5),

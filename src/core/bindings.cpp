@@ -63,7 +63,7 @@ template <>
 struct type_caster<KeyedGroups>
     : fields_caster<KeyedGroups, Span<std::int64_t>, Span<std::int64_t>, Matrix<std::int64_t>, Matrix<std::int64_t>> {};
 template <>
-struct type_caster<MixedGroups> : fields_caster<MixedGroups, Int64s, Classes, Classes> {};
+struct type_caster<Blocks> : fields_caster<Blocks, Int64s, Int64s, Int64s, Classes> {};
 template <>
 struct type_caster<RankedGroups> : fields_caster<RankedGroups, Int64s, Int64s, Int64s> {};
 template <>
@@ -71,8 +71,6 @@ struct type_caster<CollisionMarks> : fields_caster<CollisionMarks, Matrix<std::i
 };
 template <>
 struct type_caster<RankSum> : fields_caster<RankSum, int, Reals, Int64s, Int64s, Int64s, Int64s, Reals> {};
-template <>
-struct type_caster<Links> : fields_caster<Links, Int64s, Classes> {};
 
 }  // namespace nanobind::detail
 
@@ -220,12 +218,26 @@ void bind_analyses(nb::module_ &m) {
           Loop());
     m.def("expected_reciprocals", precision_loops().expected_reciprocals, "closer"_a, "tied"_a, "tied_relevant"_a,
           "number"_a, "out"_a, Loop());
-    m.def("relevant_slots", &relevant_slots, "starts"_a, "items"_a, "relevant"_a, "position"_a, "slots"_a, Loop());
+    nb::class_<MixedGroups>(m, "MixedGroups")
+        .def(nb::init<Span<const std::int32_t>, Int64s, ItemLists, Index>(), "numbers"_a, "first"_a, "items_of_column"_a,
+             "n_tile"_a, nb::keep_alive<1, 4>())
+        .def("set", &MixedGroups::set, "tile"_a, "queries"_a, "columns"_a, "groups"_a, "excluded"_a, "relevant"_a, Loop())
+        .def("slots", &MixedGroups::slots, "begin"_a, "end"_a, "order"_a, "base"_a, "slots"_a, Loop())
+        .def("sums", &MixedGroups::sums, "of_hits"_a, "of_others"_a, "sums"_a, Loop());
     nb::class_<OrderSearch>(m, "OrderSearch")
-        .def(nb::init<Span<std::int64_t>, MixedGroups, Span<const std::int32_t>, Links, RankSum>(), "order"_a, "mixed"_a,
-             "items"_a, "links"_a, "sum"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-             nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), Loop())
-        .def("improve", &OrderSearch::improve, "turns"_a, "runs"_a, Loop());
+        .def(nb::init<const MixedGroups &, Span<std::int32_t>, Blocks, RankSum>(), "mixed"_a, "order"_a, "blocks"_a, "sum"_a,
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), Loop())
+        .def("value", &OrderSearch::value, Loop())
+        .def(
+            "improve",
+            [](OrderSearch &self, Int64s blocks, Index per_turn, int care) {
+                return self.improve(blocks, per_turn, static_cast<Care>(care));
+            },
+            "blocks"_a, "per_turn"_a, "care"_a, Loop())
+        .def(
+            "improve_runs",
+            [](OrderSearch &self, Int64s blocks, int care) { return self.improve_runs(blocks, static_cast<Care>(care)); },
+            "blocks"_a, "care"_a, Loop());
 }
 
 void bind_counting(nb::module_ &m) {

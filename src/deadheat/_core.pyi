@@ -196,21 +196,37 @@ def expected_reciprocals(
     number: NDArray[numpy.int64],
     out: NDArray[numpy.float64],
 ) -> None: ...
-def relevant_slots(
-    starts: NDArray[numpy.int64],
-    items: NDArray[numpy.int32],
-    relevant: NDArray[numpy.bool_],
-    position: NDArray[numpy.int32],
-    slots: NDArray[numpy.int64],
-) -> None: ...
+
+class MixedGroups:
+    def __init__(
+        self,
+        numbers: NDArray[numpy.int32],
+        first: NDArray[numpy.int64],
+        items_of_column: tuple[NDArray[numpy.int64], ...],
+        n_tile: int,
+    ) -> None: ...
+    def set(
+        self,
+        tile: int,
+        queries: NDArray[numpy.int64],
+        columns: NDArray[numpy.int64],
+        groups: NDArray[numpy.int64],
+        excluded: tuple[NDArray[numpy.int64], ...],
+        relevant: NDArray[numpy.bool_],
+    ) -> None: ...
+    def slots(
+        self, begin: int, end: int, order: NDArray[numpy.int32], base: NDArray[numpy.int64], slots: NDArray[numpy.int32]
+    ) -> None: ...
+    def sums(
+        self, of_hits: NDArray[numpy.float64], of_others: NDArray[numpy.float64], sums: NDArray[numpy.float64]
+    ) -> None: ...
 
 class OrderSearch:
     def __init__(
         self,
-        order: NDArray[numpy.int64],
-        mixed: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]],
-        items: NDArray[numpy.int32],
-        links: tuple[NDArray[numpy.int64], NDArray[numpy.int32]],
+        mixed: MixedGroups,
+        order: NDArray[numpy.int32],
+        blocks: tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int32]],
         sum: tuple[
             int,
             NDArray[numpy.float64],
@@ -221,7 +237,9 @@ class OrderSearch:
             NDArray[numpy.float64],
         ],
     ) -> None: ...
-    def improve(self, turns: NDArray[numpy.int64], runs: bool) -> int: ...
+    def value(self) -> float: ...
+    def improve(self, blocks: NDArray[numpy.int64], per_turn: int, care: int) -> int: ...
+    def improve_runs(self, blocks: NDArray[numpy.int64], care: int) -> int: ...
 
 def expand(
     arg0: NDArray[numpy.int64],

@@ -43,9 +43,10 @@ void sort_by_digits(std::vector<Item> &items, std::vector<Item> &spare, Key key)
     const auto less = [&](const Item &a, const Item &b) { return key(a) < key(b); };
     for (std::size_t begin = 0; begin < n;) {  // by runs of equal digits, which are short but for data full of near ties
         std::size_t end = begin + 1;
-        while (end < n && key(items[end]) >> FIRST == key(items[begin]) >> FIRST) ++end;
-        if (end - begin > 1)
-            std::sort(items.begin() + static_cast<Index>(begin), items.begin() + static_cast<Index>(end), less);
+        bool equal = true;  // as where scores are few integers: they are in order
+        for (; end < n && key(items[end]) >> FIRST == key(items[begin]) >> FIRST; ++end)
+            equal &= key(items[end]) == key(items[begin]);
+        if (!equal) std::sort(items.begin() + static_cast<Index>(begin), items.begin() + static_cast<Index>(end), less);
         begin = end;
     }
 }

@@ -5,7 +5,10 @@ depend on that order: in come queries and a gallery, or samples for leave one ou
 the value of a measure for any order of the samples that are ranked.
 
 Where everything is tied in leave one out, the lowest and the highest mAP are known and so are their orders; the proofs
-are in docs/studies/exploit.md. Otherwise a search moves samples, one by one, from several starts.
+are in docs/studies/exploit.md. Otherwise a search moves samples from several starts. Samples are numbered by class, so
+that the core finds what a block of them gains from passing each sample of a class in a few vectors:
+
+    class by class:  tile of queries × all samples ──> tie groups of each sample ──> gains of a block of samples
 """
 
 from __future__ import annotations
@@ -20,14 +23,14 @@ from numpy.typing import NDArray
 import deadheat._core as _core
 from deadheat.engine.count import count as count_pair
 from deadheat.engine.counting.label_relevance import LabelRelevance
-from deadheat.engine.counting.ranking import Ranked, Rankings
+from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.task import Task
 from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.measures import values as measure_values
 from deadheat.measures.family import Counted, Measure
 from deadheat.reports.tables import count
-from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, runs_joined, slices
+from deadheat.support.arrays import Float64, Int32, Int64, offsets_of, pieces, runs_joined, slices
 from deadheat.support.caching import cached_property
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Workers, raise_if_cancelled
@@ -39,9 +42,17 @@ Side = Literal[-1, 1]  # -1 for the lowest value, 1 for the highest
 _DRAWS, _TURNS, _STARTS = 0, 1, 2  # streams of random numbers, so that one does not depend on how much another takes
 _PROVEN = "mAP"  # the measure whose extremes are known where everything is tied
 _MOST_ENTRIES = 1 << 29  # items of all mixed groups
+_LANES = 32  # samples of a block, and queries of a tile: the core's `Blocks`
+_MOST_GROUPS = 1 << 14  # of a tile: the core's `GroupTile`
+_MOST_CARE = 2  # the last of the core's `Care`
+_SMALL = 1024  # samples; among more, those of several blocks have their turn at once
+_PER_TURN = 96  # of them at most, and a search ends when a round gains less than
+_LEAST = 2e-3  # of all that it has gained; among fewer, less than
+_ROUNDING = 1e-9
+_FEW = 64  # moves of a round; where it had no more, the gains of a block are found anew after each move
 _SAME = 1e-13  # two orders that differ in value differ by more: 1/(R n^2) at least, for a mean of precisions
 _WORK = 2e7  # places and items of groups that one call examines, about
-_SECONDS = 3e-9  # for one place, or one relevant item of a group, that a turn examines, and
+_SECONDS = 2e-9  # for one place, or one relevant item of a group, that a turn examines, and
 _TYPICAL = 10  # rounds of a search
 ROUNDS = 50  # turns of all samples in one search; it ends much earlier, with no move left
 
@@ -81,23 +92,35 @@ class Model:
     relevance: LabelRelevance
     plain_leave_one_out: bool  # every sample is a query and ranked against all others, without junk
     profile: TieProfile
-    rankings: Iterable[Ranked]
+    rankings: Rankings | None  # none where all samples are known to tie: then no group is looked into
 
     @cached_property
-    def items(self) -> Int32:
-        """The items of each mixed group, in the order of the samples as given, (n_entry,)."""
+    def layout(self) -> Layout:
+        """The numbers of samples and the tiles of queries that the core works with."""
+        return layout_of(self.relevance, self.queries)
+
+    @cached_property
+    def groups(self) -> _core.MixedGroups:
+        """The items of each mixed group, by the numbers of the layout."""
         entries = int(self.sizes.sum())
         if entries > _MOST_ENTRIES:
             rule = f"must hold at most {_MOST_ENTRIES} items in all, for orders to be looked for, but hold {entries}"
             raise InvalidValueError("the mixed tie groups", rule)
-        entered = [_entries(block, self.relevance) for block in self.rankings] if entries else []
-        return np.concatenate([np.empty(0, dtype=np.int32), *entered])
+        layout, rankings = self.layout, self.rankings
+        assert rankings is not None
+        first = np.searchsorted(self.queries, np.arange(len(self.profile.n_ranked) + 1))
+        everything = np.arange(self.n)
+        groups = _core.MixedGroups(layout.numbers, first, rankings.items_of_columns, len(layout.tiles) - 1)
 
-    @cached_property
-    def hits(self) -> Bool:
-        """A mask of the relevant ones among `items`."""
-        parts = [self.relevant(self.items[self.starts[g.start] : self.starts[g.stop]], g) for g in pieces(self.sizes)]
-        return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
+        def enter(tile: int) -> None:
+            raise_if_cancelled()
+            queries = layout.queries[layout.tiles[tile] : layout.tiles[tile + 1]]
+            relevant = self.relevance.of(queries[:, None], everything)
+            groups.set(tile, queries, *rankings.columns_of(queries), relevant)
+
+        with Workers(rankings.threads) as workers:
+            workers.each(enter, range(len(layout.tiles) - 1))
+        return groups
 
     @property
     def n(self) -> int:
@@ -118,25 +141,9 @@ class Model:
         return self.profile.tied[self.mixed]
 
     @cached_property
-    def starts(self) -> Int64:
-        """The start of each mixed group in `items`, and the end of the last one."""
-        return offsets_of(self.sizes)
-
-    @cached_property
     def queries(self) -> Int32:
         """The query of each mixed group."""
         return self.profile.query_of_group[self.mixed].astype(np.int32)
-
-    @property
-    def layout(self) -> tuple[Int64, Int32, Int32]:
-        """The start of each mixed group, and the classes of its query and of all samples: `MixedGroups` in the core."""
-        return self.starts, self.relevance.query_classes[self.queries], self.codes
-
-    @cached_property
-    def links(self) -> tuple[Int64, Int32]:
-        """The mixed groups that each sample is in: `Links` in the core."""
-        groups = np.repeat(np.arange(len(self.mixed), dtype=np.int32), self.sizes)
-        return offsets_of(np.bincount(self.items, minlength=self.n)), groups[np.argsort(self.items, kind="stable")]
 
     @cached_property
     def all_tied(self) -> bool:
@@ -152,10 +159,6 @@ class Model:
         n_ranked = self.profile.n_ranked[self.profile.n_relevant > 0]
         whole = self.plain_leave_one_out or bool((n_ranked == self.n).all())
         return whole and self.all_tied and not self.relevance.several
-
-    def relevant(self, items: Int32, groups: slice = slice(None)) -> Bool:
-        """Return a mask of the relevant items among those of some mixed groups."""
-        return self.relevance.of(np.repeat(self.queries[groups], self.sizes[groups]), items)
 
     def bounds(self, measure: Measure) -> Triple[Float64]:
         """Return lower, expected and upper per query; every order lies between lower and upper."""
@@ -188,14 +191,16 @@ class Model:
         numbers = profile.n_ranked, profile.n_relevant
         return TieProfile(offsets, closer, closer_relevant, tied, tied_relevant, *numbers, check=False)
 
-    def _slots_of_groups(self, order: Int64) -> Iterator[tuple[slice, Int64]]:
+    def _slots_of_groups(self, order: Int64) -> Iterator[tuple[slice, Int32]]:
         """Yield some mixed groups and the slots of their relevant items, group by group, in an order of the samples."""
-        position = np.argsort(order).astype(np.int32)
-        for groups in pieces(self.sizes):  # so that arrays of them stay small
-            slots = np.empty(int(self.profile.tied_relevant[self.mixed[groups]].sum()), dtype=np.int64)
-            _core.relevant_slots(self.starts[groups.start : groups.stop + 1], self.items, self.hits, position, slots)
+        base = offsets_of(self.profile.tied_relevant[self.mixed])
+        slots, numbers = np.empty(base[-1], dtype=np.int32), self.layout.numbers[order]
+        n_tile = len(self.layout.tiles) - 1
+        for tiles in slices(n_tile, 1 + int(n_tile * _WORK / (1 + self.sizes.sum()))):
+            self.groups.slots(tiles.start, min(tiles.stop, n_tile), numbers, base, slots)
             raise_if_cancelled()
-            yield groups, slots
+        for groups in pieces(self.sizes):  # so that arrays of them stay small
+            yield groups, slots[base[groups.start] : base[groups.stop]]
 
     def _slots_of_all(self, order: Int64) -> Iterator[tuple[slice, Int64]]:
         """Yield the same where all samples are one group: the places of the query's class, without its own."""
@@ -235,7 +240,7 @@ class Model:
             report(self.n)
             return one
 
-        _ = self.is_one_ranking or self.hits  # before threads ask for it
+        _ = self.is_one_ranking or self.groups  # before threads ask for it
         with Workers(threads) as workers:
             return workers.each(value, orders)
 
@@ -260,19 +265,17 @@ def open_model(task: Task) -> Model:
 
 def tied_model(labels: NDArray[Any], gallery_labels: NDArray[Any] | None) -> Model:
     """Return the model of rows that are all equal, with one label each."""
-    relevance, alone = (
-        LabelRelevance(labels, labels if gallery_labels is None else gallery_labels),
-        gallery_labels is None,
-    )
+    alone = gallery_labels is None
+    relevance = LabelRelevance(labels, labels if gallery_labels is None else gallery_labels)
     n_relevant = relevance.n_relevant() - alone
     n_ranked, has = np.full(len(n_relevant), len(relevance.classes) - alone), n_relevant > 0
     zeros, one_group = np.zeros(np.count_nonzero(has), dtype=np.int64), (n_ranked[has], n_relevant[has])
     profile = TieProfile(offsets_of(has), zeros, zeros, *one_group, n_ranked, n_relevant, check=False)
-    return _model(relevance, profile, (), alone)
+    return _model(relevance, profile, None, alone)
 
 
 def _model(
-    relevance: LabelRelevance, profile: TieProfile, rankings: Iterable[Ranked], alone: bool, plain: bool = True
+    relevance: LabelRelevance, profile: TieProfile, rankings: Rankings | None, alone: bool, plain: bool = True
 ) -> Model:
     if not profile.n_relevant.any():
         n_query, n_item = profile.n_query, len(relevance.classes)
@@ -283,15 +286,55 @@ def _model(
     return Model(relevance, alone and plain, profile, rankings)
 
 
-def _entries(block: Ranked, relevance: LabelRelevance) -> Int32:
-    """Return the items of the mixed groups of some queries, nearest group first."""
-    items, ranked = block.items, block.items >= 0
-    number = (np.arange(len(items))[:, None] * items.shape[1] + block.group)[ranked]
-    relevant = relevance.of(block.queries[:, None], items)[ranked]
-    tied = np.bincount(number)
-    tied_relevant = np.bincount(number[relevant], minlength=len(tied))
-    mixed = (tied_relevant > 0) & (tied_relevant < tied)
-    return np.asarray(items[ranked][mixed[number]], dtype=np.int32)
+class Layout(NamedTuple):
+    """Samples that are ranked, numbered by class, and the queries of mixed groups in tiles of a few classes.
+
+    `samples` are those of each number, and `numbers` those of each sample. `tiles` are the starts of the tiles among
+    `queries`, and the end of the last one; `blocks` are consecutive numbers, with the tiles of the queries of their
+    classes: `Blocks` in the core. Where a row has several labels there are no blocks.
+    """
+
+    samples: Int64
+    numbers: Int32
+    queries: Int64
+    tiles: Int64
+    blocks: tuple[Int64, Int64, Int64, Int32]
+
+
+def layout_of(relevance: LabelRelevance, group_queries: Int32) -> Layout:
+    """Return the layout of samples for the queries of mixed groups, each as often as it has groups."""
+    queries, n_group = np.unique(group_queries.astype(np.int64), return_counts=True)
+    samples = np.argsort(relevance.classes, kind="stable")
+    numbers = np.argsort(samples).astype(np.int32)
+    nobody = np.zeros(0, dtype=np.int64)
+    if relevance.several:
+        tiles = np.append(np.arange(0, len(queries), _LANES), len(queries))
+        return Layout(samples, numbers, queries, tiles, (nobody, nobody, nobody, relevance.classes[samples]))
+    by_class = np.argsort(relevance.query_classes[queries], kind="stable")
+    queries, n_group = queries[by_class], n_group[by_class]
+    n_class = int(relevance.classes.max(initial=-1)) + 1
+    of_items = offsets_of(np.bincount(relevance.classes, minlength=n_class))
+    of_queries = offsets_of(np.bincount(relevance.query_classes[queries], minlength=n_class))
+    of_groups = offsets_of(n_group)[of_queries]
+    ends, blocks, first = [0], [], 0  # the tiles, and blocks with their tiles
+    limits = (_LANES, _LANES, _MOST_GROUPS)
+    while first < n_class:
+        last = first + 1
+        while last < n_class and all(
+            of[last + 1] - of[first] <= most for of, most in zip((of_items, of_queries, of_groups), limits, strict=True)
+        ):
+            last += 1
+        begun = len(ends) - 1
+        start, stop = int(of_queries[first]), int(of_queries[last])
+        while start < stop:
+            start += max(1, int((offsets_of(n_group[start : min(stop, start + _LANES)]) <= _MOST_GROUPS).sum()) - 1)
+            ends.append(start)
+        for item in range(int(of_items[first]), int(of_items[last]), _LANES):
+            blocks.append((item, begun, len(ends) - 1))
+        first = last
+    starts, begin, end = np.array(blocks, dtype=np.int64).reshape(-1, 3).T.copy()
+    starts = np.append(starts, len(samples))
+    return Layout(samples, numbers, queries, np.array(ends), (starts, begin, end, relevance.classes[samples]))
 
 
 class Order(NamedTuple):
@@ -351,13 +394,13 @@ def proven(model: Model, measure: Measure, side: Side) -> Order | None:
 def search(
     model: Model,
     measure: Measure,
-    side: Side,
+    sides: tuple[Side, ...],
     n_search: int,
     seed: int,
     threads: int,
     report: Report = lambda turns: None,
-) -> list[Order]:
-    """Return the orders that local searches end in, one for each start; the same for any number of threads.
+) -> list[list[Order]]:
+    """Return, for each side, the orders that searches end in, one for each start; the same for any number of threads.
 
     An interrupt ends the searches, and their orders are those that they have come to. `report` is called with the turns
     that samples have had: `ROUNDS` of all of them for each search, though most end early.
@@ -365,17 +408,16 @@ def search(
     Where a row has several labels they are the starts: `improve` knows relevance by class alone.
     """
     terms = model.terms(measure)
-    begun = starts(model, terms, side, n_search, seed)
+    begun = [starts(model, terms, side, n_search, seed) for side in sides]
     if model.relevance.several:
         return begun
-    (turns,) = random_orders(model.n, 1, seed, _TURNS)
-    sided = terms._replace(scale=side * terms.scale)
-    orders = [Order(start.samples.copy(), f"search from {start.source}") for start in begun]
-    _ = model.links
+    _ = model.groups  # before threads ask for it
+    searched = [[Order(start.samples.copy(), f"search from {start.source}") for start in each] for each in begun]
 
-    def climb(order: Order) -> None:
+    def climb(task: tuple[Side, Order]) -> None:
+        side, order = task
         done = 0
-        for parts in improve(model, sided, order.samples, turns):
+        for parts in improve(model, terms._replace(scale=side * terms.scale), order.samples, seed):
             raise_if_cancelled()
             report(parts)
             done += parts
@@ -383,36 +425,55 @@ def search(
 
     try:
         with Workers(threads) as workers:
-            workers.each(climb, orders)
+            workers.each(climb, [(side, order) for side, each in zip(sides, searched, strict=True) for order in each])
     except KeyboardInterrupt:
-        return [order._replace(stopped=True) for order in orders]
-    return orders
+        return [[order._replace(stopped=True) for order in each] for each in searched]
+    return searched
 
 
-def improve(model: Model, terms: Terms, order: Int64, turns: Int64) -> Iterator[int]:
-    """Move samples, and runs of samples of one class, to where they gain most, until nothing is gained but by rounding.
+def improve(model: Model, terms: Terms, order: Int64, seed: int) -> Iterator[int]:
+    """Move samples, and runs of samples of one class, to where they gain most, until little or nothing is gained.
 
-    `order` is changed in place, and is whole whenever this yields, the number of samples that had their turn. Samples
-    take turns in the order of `turns`. When a round of single samples moves none, runs that begin with a sample are
-    moved; when that moves none either, or after `ROUNDS`, it ends.
+    `order` is changed in place, and is whole whenever this yields, the number of samples that had their turn. Blocks of
+    samples take turns in a random order. When a round of single samples moves none, or among more than `_SMALL` samples
+    gains little, runs that begin with a sample are moved; when that gains no more either, or after `ROUNDS`, it ends.
+    Where moves that are made together lose, they are taken back, and fewer are made without finding the gains anew.
     """
-    searching = _core.OrderSearch(order, model.layout, model.items, model.links, terms)
-    at_once = 1 + int(_WORK / (1 + _of_round(model) / model.n))
-    runs = False
+    samples, (first, *_), n = model.layout.samples, model.layout.blocks, model.n
+    n_block = len(first) - 1
+    many = max(1, int(n_block * min(1 / 64, _PER_TURN / n)))
+    current = model.layout.numbers[order]
+    searching = _core.OrderSearch(model.groups, current, model.layout.blocks, terms)
+    begun = last = searching.value()
+    runs, moved, care = False, n, int(n <= _SMALL)  # Care in the core
     for _ in range(ROUNDS):
-        moved = 0
-        for part in slices(len(turns), at_once):
-            moved += searching.improve(turns[part], runs)
-            yield len(turns[part])
-        if moved == 0 and runs:
+        singly, moved, before = n <= _SMALL and moved <= _FEW, 0, current.copy()
+        per_turn = 1 if care or runs else many
+        (turns,) = random_orders(-(-n_block // per_turn), 1, seed, _TURNS)
+        for part in slices(len(turns), 1 + int(len(turns) * _WORK / (1 + _of_round(model)))):
+            blocks = per_turn * turns[part]
+            if runs:
+                moved += searching.improve_runs(blocks, care)
+            else:
+                moved += searching.improve(blocks, per_turn, 2 if singly else care)
+            order[:] = samples[current]
+            yield int((first[np.minimum(blocks + per_turn, n_block)] - first[blocks]).sum())
+        value = searching.value()
+        little = _LEAST if n > _SMALL else _ROUNDING
+        lost = last - value > max(_ROUNDING * abs(last), little * (last - begun))
+        if value < last:
+            current[:] = before
+            order[:] = samples[current]
+            value, care = searching.value(), care + lost
+        over = moved == 0 or value - last <= little * (value - begun)
+        if (over and runs and not lost) or care > _MOST_CARE:
             break
-        runs = moved == 0
+        runs, last = over and not lost, value
 
 
 def seconds(model: Model, n_order: int, n_search: int) -> float:
     """Estimate how long it takes to evaluate some orders and to search from others, in one thread."""
-    m = model.profile.tied_relevant[model.mixed].astype(np.float64)
-    of_orders = n_order * float((np.minimum(m, 20) * model.sizes).sum())
+    of_orders = 2.0 * n_order * float(model.sizes.sum())
     return _SECONDS * (of_orders + n_search * _TYPICAL * _of_round(model))
 
 
@@ -431,17 +492,18 @@ def preferences(model: Model, terms: Terms) -> Float64:
     best, worst = (terms.values(group, number, terms.closer[group] + 1 + at) for at in (first, last))
     sums = np.bincount(np.repeat(group, 2), np.stack([best, -worst], axis=1).ravel(), len(m))
     stake = sums * (terms.scale / (m * (size - m)))
-    gains = np.where(model.hits, np.repeat(stake * (size - m), size), np.repeat(-stake * m, size))
-    return np.asarray(np.bincount(model.items, gains, model.n), dtype=np.float64)
+    gains = np.zeros(model.n)
+    model.groups.sums(stake * (size - m), -stake * m, gains)
+    return gains[model.layout.numbers]
 
 
 def starts(model: Model, terms: Terms, side: Side, n_search: int, seed: int) -> list[Order]:
-    """Return the starts of the searches: the order given, three that are made for the purpose, and then random ones."""
+    """Return the starts of the searches: three that are made for the purpose, the order given, and then random ones."""
     preferred = np.argsort(-side * preferences(model, terms), kind="stable")
     rank = np.argsort(preferred)
     made = [
-        Order(np.arange(model.n), "the order given"),
         Order(preferred, "what the groups prefer"),
+        Order(np.arange(model.n), "the order given"),
         Order(together(model.codes, rank), "the classes one after the other"),
         Order(in_turns(model.codes, rank), "the classes in turns"),
     ]

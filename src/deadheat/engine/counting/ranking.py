@@ -104,13 +104,22 @@ class Rankings:
                 ranked = workers.each(self._rank, blocks[start : start + self.threads])
             yield from ranked
 
+    @property
+    def items_of_columns(self) -> Any:
+        """The items in each column: `ItemLists` in the core."""
+        return self._problem.items_of_columns
+
     @plain_floats
-    def _rank(self, queries: Int64) -> Ranked:
+    def columns_of(self, queries: Int64) -> tuple[Int64, Int64, Any]:
+        """Return the columns of some queries, farthest first, their tie groups, and the items that are left out."""
         relevant = self._pass.relevant_items(queries)
         columns, group = sorted_columns(self.metric, self._problem.rule, relevant)
+        return columns, group, self.candidates.excluded(queries)
+
+    def _rank(self, queries: Int64) -> Ranked:
+        columns, group, excluded = self.columns_of(queries)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
-        excluded = self.candidates.excluded(queries)
-        _core.expand(columns, group, self._problem.items_of_columns, excluded, items, numbers)
+        _core.expand(columns, group, self.items_of_columns, excluded, items, numbers)
         return Ranked(queries, items, numbers)
 
     @plain_floats
