@@ -196,6 +196,15 @@ def test_whole_classes_are_swapped_and_drawn() -> None:
     assert given_labels.to_dict() == result.to_dict()
 
 
+def test_mean_differences_of_queries_do_not_depend_on_their_units() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 9, 200)
+    a, b = (report([*zip(rng.integers(0, 4, 200).tolist(), [1] * 200, strict=True)], labels=labels) for _ in range(2))
+    of_queries, of_classes = (compare(a, b, resample=unit)["MRR"] for unit in ("query", "class"))
+    for name in ("lower", "expected", "upper", "tested"):
+        assert getattr(of_queries, name) == getattr(of_classes, name), name
+
+
 def test_mean_over_classes() -> None:
     a, b = (report(queries, average="class", labels=LABELS) for queries in (A, B))
     result = compare(a, b)["MRR"]

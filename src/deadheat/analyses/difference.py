@@ -155,7 +155,7 @@ class Difference(PlainFloats):
     @cached_property
     def tested(self) -> float:
         """The mean difference that is tested: of the lower bounds, the expected values or the upper bounds."""
-        return self._mean_of(*self._tested_units)
+        return self._mean_of(self.tested_values)
 
     @property
     def ahead(self) -> Literal["A", "B"] | None:
@@ -362,15 +362,17 @@ class Difference(PlainFloats):
 
     def _of_units(self, rows: Float64, kept: NDArray[np.bool_] | None = None) -> tuple[Float64, Float64]:
         kept = self._kept if kept is None else kept
-        rows, sizes = rows[:, kept], np.ones(int(np.count_nonzero(kept)))
-        if self._weights is not None:
-            sizes = self._weights[kept]
-            rows = rows * sizes
+        rows, sizes = self._weighted(rows, kept)
         if self._classes is None:
             return rows, sizes
         sums = class_sums(np.vstack([rows, sizes]), self._classes[kept])[0]
         sums, sizes = sums[:-1], sums[-1]
         return (sums, sizes) if self.average == "query" else (sums / sizes, np.ones(len(sizes)))
+
+    def _weighted(self, rows: Float64, kept: NDArray[np.bool_]) -> tuple[Float64, Float64]:
+        """Return the rows of some queries, times their weights, and the weights."""
+        sizes = np.ones(int(np.count_nonzero(kept))) if self._weights is None else self._weights[kept]
+        return rows[:, kept] * sizes, sizes
 
     @cached_property
     def _scale(self) -> float:
@@ -398,13 +400,14 @@ class Difference(PlainFloats):
         return self.lower + self.upper < 0
 
     def _mean(self, row: int) -> float:
-        rows, sizes = self._units
-        return self._mean_of(rows[row : row + 1], sizes)
+        return self._mean_of(all_or_none(self.per_query)[row])
 
-    def _mean_of(self, row: Float64, sizes: Float64) -> float:
-        """Return the mean of a row of differences; 0 where rounding of the values could have made it."""
-        total, n_value = exact_total(row[0])
-        if not n_value or n_value < row.shape[1]:
+    def _mean_of(self, differences: Float64) -> float:
+        """Return the mean of differences of the queries; 0 where rounding of the values could have made it."""
+        whole = self.average == "query"  # whose sum is rounded once, and not by class too
+        rows, sizes = self._weighted(differences[None], self._kept) if whole else self._of_units(differences[None])
+        total, n_value = exact_total(rows[0])
+        if not n_value or n_value < rows.shape[1]:
             return math.nan
         return 0.0 if abs(total) <= ROUNDING * self._scale else total / math.fsum(sizes)
 
