@@ -108,7 +108,7 @@ def others() -> list[Any]:
 
 INTERNAL = {  # methods that take or return parts of a counting pass; no page names them
     "Task": "of_pair with_rows pair options require_rows",
-    "TieProfile": "of_compact of_packed compact taken",
+    "TieProfile": "of_compact of_packed compact packed taken",
     "Rounded": "check cuts group",
     "Tolerance": "check cuts group",
     "Report": "averaging",
