@@ -171,7 +171,9 @@ def _near_ties(scores: Checked, judged: Checked, report: Report, singletons: Sin
     def bound(end: str, side: int) -> dict[str, float]:
         moved = {query: dict(zip(scores[query], (places + side * steps).tolist(), strict=True))
                  for query, (places, steps) in near.items()}  # fmt: skip
-        results = evaluate(from_run(scores | moved, judged), report.measures, singletons=singletons)
+        results = (
+            evaluate(from_run(scores | moved, judged), report.measures, singletons=singletons) if moved else report
+        )
         return {name: getattr(results[name], end) for name in report.measures}
 
     return {"precision": precision, "queries": len(near), "lower": bound("lower", -1), "upper": bound("upper", 1)}
