@@ -255,7 +255,7 @@ def _clock(seconds: float) -> str:
     return str(timedelta(seconds=int(seconds)))
 
 
-LONG = 60  # seconds from which on a question says before it begins how long it will take
+LONG = 30  # seconds from which on a question says before it begins how long it will take
 
 
 def warn(message: str, category: type[Warning]) -> None:
