@@ -71,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Tests and modules stay to the end: no collection of garbage looks at them again, which took a tenth of the time."""
+    """Tests and modules stay to the end: no garbage collection looks at them again, which took a tenth of the time."""
     gc.collect()
     gc.freeze()
 
