@@ -240,13 +240,14 @@ class TieProfile:
     packed: ClassVar[PackedGroups | None] = None  # the groups as they are kept, where arrays are made when asked for
 
     def __post_init__(self, check: bool) -> None:
+        checked = checks.flag(check, "check")
         for name in _ARRAYS + _OPTIONAL:
             array = getattr(self, name)
             if array is not None or name in _ARRAYS:
-                converted = _reals(array, name) if name in _REAL else _integers(array, name, copied=bool(check))
+                converted = _reals(array, name) if name in _REAL else _integers(array, name, copied=checked)
                 object.__setattr__(self, name, converted)
         ids = None if self.query_ids is None else checks.listed(self.query_ids, "query_ids", "names of queries")
-        if checks.flag(check, "check"):
+        if checked:
             checks.flag(self.bounds_only, "bounds_only")
             for holds, rule in _rules(self._arrays, ids, self.bounds_only):
                 if not holds:
